@@ -25,7 +25,7 @@ func (c *Client) begins(ctx context.Context, record []byte) error {
 	return c.follower.Begin(record)
 }
 
-// usable says whether the app needs to judge a plan. The follower refuses all other plans, with a
+// usable says whether to ask the app about a plan. The follower refuses all other plans, with a
 // reason.
 func (c *Client) usable(p *plan.Plan) bool {
 	dim := uint64(c.follower.Dim())
@@ -43,7 +43,8 @@ func (c *Client) accepts(ctx context.Context, p *plan.Plan) error {
 }
 
 // ready says whether the device may make these calls for record n, and can make them before the
-// round closes, under a plan that the app accepts. It returns the errors of [probe.Prober.Ready].
+// round closes, under a plan that the app accepts. ready returns the errors of
+// [probe.Prober.Ready].
 func (c *Client) ready(
 	ctx context.Context, n uint64, calls probe.Calls, closes time.Time,
 ) error {

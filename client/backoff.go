@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// backsOff says whether this device, whose backoff lasts, skips a round that asks it.
+// backsOff says whether this device, whose backoff has not ended, skips a round that asks it.
 func (c *Client) backsOff(ctx context.Context, n uint64, closes time.Time) bool {
 	r := &c.backoff
 	if !r.Policy {
@@ -22,9 +22,8 @@ func (c *Client) backsOff(ctx context.Context, n uint64, closes time.Time) bool 
 	return false
 }
 
-// endBackoff ends the break of a device if the app's policy allows work again while the run is
-// paused. The device then joins again, because the run may have paused since too few devices were
-// present.
+// endBackoff ends a device's backoff if the app's policy allows work again while the run is paused.
+// The device then joins again, because the run may have paused for lack of devices.
 func (c *Client) endBackoff(ctx context.Context) {
 	if r := &c.backoff; !r.Policy || !r.Lasts() {
 		return
@@ -38,7 +37,7 @@ func (c *Client) endBackoff(ctx context.Context) {
 // goodbyeWithin bounds how long Run waits until the goodbye is sent.
 const goodbyeWithin = time.Second
 
-// leave says goodbye, so that no round waits for this device until it returns.
+// leave sends a goodbye, so that no round waits for this device until it returns.
 func (c *Client) leave(ctx context.Context) {
 	r := c.follower.Replica()
 	if !c.member.joined || r.Plan() == nil || r.Ended() != nil {

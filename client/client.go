@@ -21,23 +21,25 @@ import (
 // These errors end Run, and an app may branch on them. [Client.Run] also returns errors of other
 // packages.
 var (
-	// ErrRefused: the coordinator does not let this device join; the text gives its reason.
+	// ErrRefused says that the coordinator does not let this device join. The text gives the reason.
 	ErrRefused = errors.New("join refused")
-	// ErrRunning: Run or Load was called while Run or Load is running.
+	// ErrRunning says that the app called Run or Load while Run or Load is running.
 	ErrRunning = errors.New("already running")
-	// ErrPlan: this device does not take part in the run's plan. There are two causes. The plan needs
-	// more memory than [Config].MemoryLimit: the text names the plan's field, its value, the bytes and
-	// the remedy. Or [Config].Accept refused the plan; then ErrPlan wraps the error of Accept.
+	// ErrPlan says that this device does not take part in the run's plan. There are two causes. In the
+	// first case, the plan needs more memory than [Config].MemoryLimit: the text names the plan's
+	// field, its value, the bytes and the remedy. In the second case, [Config].Accept refused the
+	// plan; then ErrPlan wraps the error of Accept.
 	ErrPlan = errPlan() // "this device does not take part in the plan"
 )
 
-// Run survives these faults. It reports them in [Progress].Err.
+// Run reports these faults in [Progress].Err, and goes on.
 var (
-	// ErrDiverged: the digest of this device's state differs from the reference that the run
+	// ErrDiverged says that the digest of this device's state differs from the reference that the run
 	// announced. The text says after which record, and how the device reacts.
 	ErrDiverged = errDiverged() // "state differs from the run's"
-	// ErrStore: the [Store] failed to read or write, or an item in it was unusable. The client goes on
-	// in memory, and tries the store again at the next occasion.
+	// ErrStore says that the [Store] failed to read or write, or that an item in the store was
+	// unusable. The client goes on in memory, and tries the store again when it next has something to
+	// save.
 	ErrStore = errStore() // "store"
 )
 
@@ -47,12 +49,12 @@ func errPlan() error     { return memlimit.ErrPlan }
 func errDiverged() error { return follow.ErrDiverged }
 func errStore() error    { return files.ErrStore }
 
-// A Client is one device of a run, or a passive replica of it. It joins three parts: the follower
-// replays records up to the head of the log, the prober evaluates the loss there, and the outbox
-// holds the reply that the device sent.
+// A Client is one device of a run, or a passive replica of the run. A Client joins three parts: the
+// follower replays records up to the head of the log, the prober evaluates the loss of the
+// replica's model, and the outbox holds the reply that the device sent.
 //
-// The goroutine of Run owns a Client, except for mu and running. Each part says which of its
-// methods other goroutines may call.
+// The goroutine of Run owns a Client, except for mu and running. Each part's documentation says
+// which of its methods other goroutines may call.
 //
 // Invariant: the app's callbacks run one at a time, except Config.About. While a callback hangs,
 // the client uses no memory that the callback can reach.
@@ -74,20 +76,20 @@ type Client struct {
 	session   session
 	backoff   retry.Backoff
 	evaluated uint64 // last record whose state was evaluated
-	state     State  // the last one reported
-	loaded    bool   // whether what the store had is loaded or set aside
+	state     State  // the last state reported
+	loaded    bool   // whether the client has loaded what the store had, or set it aside
 
 	mu      sync.Mutex // guards running
 	running bool
 }
 
-// New returns a client. It does nothing before Run. Its errors match [ErrConfig].
+// New returns a client. The client does nothing before Run. The errors of New match [ErrConfig].
 func New(cfg Config) (*Client, error) {
 	cfg, dim, err := cfg.withDefaults()
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
-	keys, _ := cfg.keys() // which were looked at
+	keys, _ := cfg.keys() // withDefaults has checked them
 	c := &Client{
 		cfg: cfg, pauses: retry.NewPauses(cfg.ID, cfg.RetryMax), inbox: newInbox(cfg.Run, keys),
 		link: link.New(link.Config{
@@ -148,11 +150,11 @@ func (c *Client) guard() *memlimit.Guard {
 	}}
 }
 
-// Params copies the model to dst, which has one element per parameter. n is the record after which
-// the model stands: with transport=dense, the last record whose vectors arrived. Call it at any
-// time, from any goroutine. Before record 1 there is no model: n is 0, and dst is unchanged. n can
-// decrease: when the run rolls back, or when the device finds that it followed another log and
-// starts over.
+// Params copies the model to dst, which has one element per parameter. n is the last record that
+// the model includes: with transport=dense, the last record whose vectors arrived. You may call
+// Params at any time, from any goroutine. Before record 1 there is no model: n is 0, and dst is
+// unchanged. n decreases when the run rolls back, and when the device finds that it followed
+// another log and starts over.
 func (c *Client) Params(dst []float32) (n uint64, err error) {
 	if n, err = c.follower.Params(dst); err != nil {
 		err = fmt.Errorf("client: %w", err)
@@ -160,7 +162,7 @@ func (c *Client) Params(dst []float32) (n uint64, err error) {
 	return n, err
 }
 
-// Dim returns the number of parameters of the objective. For a passive replica it returns the
+// Dim returns the number of parameters of the objective. For a passive replica Dim returns the
 // plan's number, or 0 before the plan arrives.
 func (c *Client) Dim() int { return c.follower.Dim() }
 
@@ -168,8 +170,8 @@ func (c *Client) Dim() int { return c.follower.Dim() }
 // same digest. n is 0 while the device waits for the vectors of the last record.
 func (c *Client) Digest() (n uint64, digest [32]byte) { return c.follower.Digest() }
 
-// Record returns the index of the last record that was applied, and the number of rounds up
-// to it; both are 0 before record 1.
+// Record returns the index of the last record that the device applied, and the number of rounds up
+// to that record; both are 0 before record 1.
 func (c *Client) Record() (n, rounds uint64) { return c.follower.Counts() }
 
 // An observer passes records from the follower to the outbox, which New creates after the follower.

@@ -19,7 +19,7 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// ErrConfig: a field of Config is unusable. The text names the field and the remedy.
+// ErrConfig says that a field of Config is unusable. The text names the field and the remedy.
 var ErrConfig = errors.New("bad config")
 
 // runKeyLen is the length of a run key in bytes.
@@ -29,49 +29,51 @@ const runKeyLen = 32
 type Config struct {
 	// Conn is the app's connection; the client never opens or closes it. On a bad network, connect
 	// with [ConnectOptions]. If your connection has an inbox prefix of its own, it must be the prefix
-	// for ID, which these options set: the coordinator sends its answers there.
+	// that these options set for ID: the coordinator sends its answers there.
 	//
 	// The client checks the connection if it hears no announcement for about two of the plan's
 	// Reannounce, or gets no answer to a request. If the check fails too, the client calls
 	// [nats.Conn.ForceReconnect]. The app's handlers then see a disconnect and a reconnect, and other
-	// users of Conn lose the messages on the way. The client resets it at most once in three
-	// Reannounce, and less often if that does not help.
+	// users of Conn lose the messages that arrive meanwhile. The client forces a reconnect at most
+	// once in three Reannounce, and less often if reconnects do not help.
 	Conn *nats.Conn
 	// Bus replaces Conn, for tests and simulations. Set either Conn or Bus.
 	Bus bus.Bus
 	// Run is the name of the run.
 	Run string
 	// ID names this device for ever, and no other device: letters, digits, '-' and '_', at most 32.
-	// Every reply carries it, so a short ID saves bytes.
+	// Every reply carries the ID, so a short ID saves bytes.
 	ID string
-	// Objective is the app's loss, for instance [objective.Func]. It may also implement
+	// Objective is the app's loss, for instance [objective.Func]. Objective may also implement
 	// [objective.Evaluator], [objective.Sampler] and [objective.Policy]. If the app can differentiate,
-	// it may implement [objective.Differentiable] or [objective.Directional]. Leave it nil with
-	// Passive.
+	// Objective may implement [objective.Differentiable] or [objective.Directional]. Leave Objective
+	// nil with Passive.
 	Objective objective.Objective
 	// Passive makes a client that follows the run without taking part. Nil: the client takes part.
 	Passive *Passive
-	// Initial are the first parameters, for a plan with initial=given; nil for other plans.
-	// The client copies them when the plan arrives, and again whenever it starts over from
-	// record 1. It never changes them.
+	// Initial are the first parameters, for a plan with initial=given; nil for other plans. The client
+	// copies Initial when the plan arrives, and again whenever the client starts over from record 1.
+	// The client never changes Initial.
 	Initial []float32
 	// RunKey is the secret of a private run: 32 random bytes, the same for every device and passive
-	// replica. The app distributes it; the client never sends it. `zofl plan --secret` makes the plan
-	// with the same key. Only its holders can compute the model from the network traffic. Run ends
-	// with [plan.ErrRunKey] if the key is wrong or missing, or if the run is not private. Nil: the run
-	// is not private.
+	// replica. The app distributes the key; the client never sends it. `zofl plan --secret` makes the
+	// plan with the same key. Only the holders of the key can compute the model from the network
+	// traffic. Run ends with [plan.ErrRunKey] if the key is wrong or missing, or if the run is not
+	// private. Nil: the run is not private.
 	RunKey []byte
 	// Coordinator is the coordinator's public key, "ed25519:" and 43 characters, as `zofl serve` and
 	// `zofl status` print it. The client then ignores every announcement and answer that this key has
-	// not signed. While the coordinator changes its key, give both with a comma between them. With ""
-	// the client believes anyone who may publish on the run's subjects.
+	// not signed. While the coordinator changes its key, give the old and the new key with a comma
+	// between them. If Coordinator is "", the client believes anyone who may publish on the run's
+	// subjects.
 	Coordinator string
 	// Workers is how many goroutines may generate directions and replay records at once; 0:
-	// GOMAXPROCS. Fewer leave cores to the app but take longer. The bits do not depend on the number.
-	// A model of a few ten thousand parameters uses only one. Each takes about 16 KiB.
+	// GOMAXPROCS. Fewer goroutines leave cores to the app but take longer. The bits of the model do
+	// not depend on Workers. For a model of a few ten thousand parameters, the client uses only one
+	// goroutine. Each goroutine takes about 16 KiB.
 	Workers int
 	// MemoryLimit is how many bytes the client may allocate for the plan: the state, the vectors of a
-	// round, and a surrogate's data. The client refuses a plan or a change that needs more before it
+	// round, and a surrogate's data. If a plan or a change needs more, the client refuses before it
 	// allocates anything, and Run ends with [ErrPlan]. The limit does not count the app's own memory,
 	// nor the second copy of the state that exists while a snapshot loads. 0 is 512 MiB and 48 vectors
 	// of Dim float32: enough for all methods, with a surrogate of 1,970 parameters. For a passive
@@ -81,20 +83,23 @@ type Config struct {
 	// the plan says. 0: the number of samples of an [objective.Sampler], or 65,536 if the objective
 	// gives no number. The client never asks a Sampler for more samples than it has.
 	MaxBatch int
-	// Accept decides whether this device takes part in a plan. To refuse, it returns an error with the
-	// reason. Nil: the device accepts every plan that fits MemoryLimit. The client first calls it with
-	// the run's plan, before it allocates anything or asks for a slot; Run ends with [ErrPlan] if it
-	// refuses. It calls Accept again, once, whenever a change altered the plan, before the device
-	// works under that plan. While Accept refuses, the device follows the log and declines rounds,
-	// more and more rarely. It reports [Progress].Declined and an Err that is [ErrPlan]. The next
-	// change asks again. A passive replica ends instead. A panic is a refusal. The plan is a copy, but
-	// its lists belong to the client: do not change them. The next Run asks again.
+	// Accept decides whether this device takes part in a plan. To refuse a plan, Accept returns an
+	// error with the reason. A panic is a refusal. Nil: the device accepts every plan that fits
+	// MemoryLimit.
+	//
+	// The client first calls Accept with the run's plan, before the client allocates anything or asks
+	// for a slot. If Accept then refuses, Run ends with [ErrPlan]. The client calls Accept again,
+	// once, whenever a change altered the plan, before the device works under that plan. While Accept
+	// refuses the changed plan, the device follows the log and declines rounds, more and more rarely.
+	// The device reports [Progress].Declined and an Err that is [ErrPlan]. After the next change, or
+	// in the next Run, the client asks Accept again. A passive replica does not decline: its Run ends.
+	// The plan is a copy, but its lists belong to the client: do not change them.
 	Accept func(*plan.Plan) error
 	// About returns what the coordinator's operator sees of this device: its program, platform,
-	// battery and network. Nil: the device tells nothing. The client calls it when the device joins,
-	// and at each announcement. It reports changes to the operator at most once a minute, and a
-	// battery's charge when it differs by 5 percent. The answer never changes what the device
-	// computes. It must return at once, and may run beside another callback.
+	// battery and network. Nil: the device tells nothing. The client calls About when the device
+	// joins, and at each announcement. The client reports changes to the operator at most once a
+	// minute, and a battery's charge when it differs by 5 percent. The answer of About never changes
+	// what the device computes. About must return at once, and may run beside another callback.
 	About func() deviceinfo.Device
 	// Recorder receives progress; nil means no recorder.
 	Recorder Recorder
@@ -102,23 +107,24 @@ type Config struct {
 	Logger *slog.Logger
 	// RequestTimeout bounds each request to the coordinator; 0 is 5 s.
 	RequestTimeout time.Duration
-	// RetryMax bounds the pause between attempts to reach a coordinator, which starts at
-	// RetryMax/32 and doubles; 0 is 30 s.
+	// RetryMax bounds the pause between attempts to reach a coordinator; 0 is 30 s. The first pause is
+	// RetryMax/32, and each pause is twice the one before.
 	RetryMax time.Duration
 	// Store keeps the state and the last reply for the next process; nil: memory only. The client
-	// never closes it. If a store fails or holds unusable items, the device replays the log at worst;
+	// never closes Store. If Store fails or holds unusable items, the device replays the log at worst;
 	// see [ErrStore].
 	Store Store
 	// CheckpointEvery is the number of records from one checkpoint to the next; 0 is 64. During a
-	// catch-up only CheckpointInterval applies.
+	// catch-up the client ignores CheckpointEvery, and only CheckpointInterval applies.
 	CheckpointEvery uint64
 	// CheckpointInterval is the longest time from one checkpoint to the next; 0 is 5 min. Run writes
 	// another checkpoint when it ends.
 	CheckpointInterval time.Duration
 	// Horizon is the largest number of records that a device replays if it could download a snapshot
 	// instead. 0 means as many as cost less than the snapshot, in bytes and measured seconds. In a run
-	// without digests nothing proves a snapshot, so the device still replays the log when the run
-	// ends. With transport=dense records are short, and the device replays them whatever Horizon is.
+	// without digests nothing proves a snapshot. After a snapshot in such a run, the device still
+	// replays the log when the run ends. With transport=dense records are short, and the device
+	// replays them whatever Horizon is.
 	Horizon uint64
 }
 

@@ -12,17 +12,17 @@ import (
 	"github.com/zofl/zofl/internal/subjects"
 )
 
-// How a device on a bad network keeps its connection.
+// These values keep the connection of a device on a bad network.
 const (
 	connectTimeout = 20 * time.Second // TCP, TLS and NATS's handshake on a slow radio
 	pingInterval   = 4 * time.Minute  // each ping wakes the radio
-	pingsLost      = 2                // after these the connection counts as dead
+	pingsLost      = 2                // after so many lost pings the connection counts as dead
 	reconnectMin   = time.Second
 	reconnectMax   = link.LongestPause
 	// reconnectFirst bounds the first pause before a device reconnects. When a server dies, its
-	// devices return within this time, spread over all of it. Of 5,000 devices, 116 returned in the
-	// busiest tenth of a second with pauses of 1 to 6 s. With 2 to 2.1 s, the default of NATS, 1,388
-	// did.
+	// devices return within this time, spread over all of it. We simulated 5,000 devices. With pauses
+	// of 1 to 6 s, 116 devices returned in the busiest tenth of a second. With 2 to 2.1 s, the default
+	// of NATS, 1,388 devices did.
 	reconnectFirst = 6 * time.Second
 )
 
@@ -32,18 +32,19 @@ const (
 //	nc, err := nats.Connect(url, append(client.ConnectOptions(id), nats.UserCredentials(file))...)
 //
 // NATS retries the connection for ever, also if the first attempt fails or the server refuses the
-// user. It draws each pause between 1 s and a bound that doubles from 6 s to 5 min. It keeps no
-// messages while the connection is down, because a late reply is worthless: the next announcement
-// asks for it again. NATS gives up a silent connection after 8 to 12 minutes. A running client does
-// so within three of the plan's Reannounce, see [Config].Conn. If your app learns earlier that the
-// network changed or the device woke up, call [nats.Conn.ForceReconnect].
+// user. ConnectOptions draws each pause between 1 s and a bound that doubles from 6 s to 5 min.
+// NATS keeps no messages while the connection is down, because a late reply is worthless: the next
+// announcement asks for the reply again. NATS gives up a silent connection after 8 to 12 minutes. A
+// running client gives it up within three of the plan's Reannounce, see [Config].Conn. If your app
+// learns earlier that the network changed or the device woke up, call [nats.Conn.ForceReconnect].
 //
-// Before TLS begins, a server sends a list of the other servers of its cluster. So an attacker in
-// the middle can add a server of his own, if the client trusts every root certificate of the
-// system. To prevent that, list all servers yourself and add [nats.IgnoreDiscoveredServers].
+// Before TLS begins, a server sends a list of the other servers of its cluster. So if the client
+// trusts every root certificate of the system, an attacker between client and server can add a
+// server of his own. To prevent that, list all servers yourself and add
+// [nats.IgnoreDiscoveredServers].
 //
-// Answers to a device come on the subject _INBOX_<id>. Give each device permission for its own
-// inbox and announcements only: then it cannot read the answers to others.
+// Answers to a device come on the subject _INBOX_<id>. Give each device permission to subscribe
+// only to its own inbox and to announcements: then it cannot read the answers to other devices.
 func ConnectOptions(id string) []nats.Option {
 	b := &redial{random: retry.NewRandom(id)}
 	return []nats.Option{
@@ -60,16 +61,17 @@ func ConnectOptions(id string) []nats.Option {
 	}
 }
 
-// A redial draws the pauses between attempts to connect. They are uniform between reconnectMin and
-// a bound that starts at reconnectFirst and doubles up to reconnectMax. Each pause is drawn from
-// the whole range, so that devices that lost the connection together do not return together.
+// A redial draws the pauses between attempts to connect. The pauses are uniform between
+// reconnectMin and a bound that starts at reconnectFirst and doubles up to reconnectMax. A redial
+// draws each pause from the whole range, so that devices that lost the connection together do not
+// return together.
 type redial struct {
 	mu     sync.Mutex // guards random
 	random *rand.Rand
 }
 
-// delay returns the pause before an attempt. Attempts count from 1 since the connection was
-// lost.
+// delay returns the pause before an attempt. Attempts count from 1 since the device lost the
+// connection.
 func (b *redial) delay(attempt int) time.Duration {
 	most := reconnectMax
 	if doublings := max(attempt, 1) - 1; doublings < 8 {

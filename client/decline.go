@@ -32,7 +32,7 @@ func (c *Client) decline(ctx context.Context, a *arrival, fault error) (Progress
 	return Progress{State: Waiting, Declined: r.Reason, Backoff: pause, Err: fault}, nil
 }
 
-// reasonOf returns the reason of a device that cannot contribute because of err.
+// reasonOf returns the reason why a device declines that cannot contribute because of err.
 func reasonOf(err error) wire.DeclineReason {
 	switch {
 	case errors.Is(err, errDeadline), errors.Is(err, probe.ErrSlow), errors.Is(err, probe.ErrLate):

@@ -10,9 +10,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// errPrivacy: this device did not answer. With dp_by=device it answers each record once and keeps
-// the answer, because the mean of several answers with fresh noise would reveal what the noise
-// hides. It had answered this record before, or its store does not work.
+// errPrivacy says that this device did not answer. With dp_by=device, a device answers each record
+// once and keeps the answer: the mean of several answers with fresh noise would reveal what the
+// noise hides. Either the device had answered this record before, or its store does not work.
 var errPrivacy = errors.New("the answer would weaken the device's privacy")
 
 // addsNoise says whether this device adds noise to what it contributes.
@@ -21,8 +21,8 @@ func (c *Client) addsNoise() bool {
 	return device
 }
 
-// hidden returns a contribution as it leaves a device that adds noise. It holds no data of the
-// device except the clipped scalars, with noise that nobody can draw again.
+// hidden returns a contribution in the form in which a device that adds noise sends it. The result
+// contains no data of the device except the clipped scalars, with noise that nobody can draw again.
 func hidden(plan *plan.Plan, r *wire.Reply) wire.Reply {
 	values := make([]float32, len(r.Values)/plan.Precision.Bytes(1))
 	plan.Precision.Decode(values, r.Values, 0)
@@ -35,7 +35,8 @@ func hidden(plan *plan.Plan, r *wire.Reply) wire.Reply {
 		Values: plan.Precision.Append(nil, values...)}
 }
 
-// withheld returns the reason why a device that adds noise must not answer a record; nil: it may.
+// withheld returns the reason why a device that adds noise must not answer a record; nil: the
+// device may answer.
 func (c *Client) withheld(a *arrival) error {
 	switch {
 	case c.files == nil:
@@ -46,8 +47,9 @@ func (c *Client) withheld(a *arrival) error {
 	return nil
 }
 
-// unkept returns why a reply must not leave the device; nil: it may. Where the device adds noise,
-// the store has to keep the reply, because after a crash the device would draw other noise.
+// unkept returns the reason why a reply must not leave the device; nil: the device may send the
+// reply. If the device adds noise, the store must keep the reply, because after a crash the device
+// would draw other noise.
 func (c *Client) unkept() (fault, err error) {
 	if !c.addsNoise() {
 		return nil, nil

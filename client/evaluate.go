@@ -11,14 +11,14 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// evaluateWithin bounds an evaluation for which no round waits.
+// evaluateWithin bounds the time of an evaluation while no round waits for the device.
 const evaluateWithin = 5 * time.Minute
 
-// errAsked: a round asked this device during an evaluation.
+// errAsked says that a round asked this device during an evaluation.
 var errAsked = errors.New("a round asks this device")
 
-// reportState sends the digest and metrics that the plan asks for. It follows the contribution, so
-// it never delays the round.
+// reportState sends the digest and metrics that the plan asks for. The device sends its
+// contribution first, so reportState never delays the round.
 func (c *Client) reportState(ctx context.Context) (next, error) {
 	p := c.follower.Plan()
 	if p.DigestEvery > 0 {
@@ -32,7 +32,8 @@ func (c *Client) reportState(ctx context.Context) (next, error) {
 	return goOn((*Client).acted)
 }
 
-// reportDigest sends the digest of the present state if it is due, and a round asks this device.
+// reportDigest sends the digest of the present state if the digest is due and a round asks this
+// device.
 func (c *Client) reportDigest(ctx context.Context, a *arrival) error {
 	p, n := c.follower.Plan(), c.follower.N()
 	if n%uint64(p.DigestEvery) != 0 || !a.wants {
@@ -64,8 +65,8 @@ func (c *Client) reportDigests(ctx context.Context) (next, error) {
 	}
 }
 
-// reportMetrics has the app measure the model and sends the metrics, if the round drew this device
-// for that. It also does so after the run's last record.
+// reportMetrics asks the app to measure the model and sends the metrics, if the coordinator's draw
+// chose this device for that. reportMetrics also does so after the run's last record.
 func (c *Client) reportMetrics(ctx context.Context, a *arrival, every uint64) (next, error) {
 	r := c.follower.Replica()
 	plan, n := r.Plan(), r.N()
@@ -74,7 +75,7 @@ func (c *Client) reportMetrics(ctx context.Context, a *arrival, every uint64) (n
 		return goOn((*Client).acted)
 	}
 	if c.prober.Accepts(ctx, plan) != nil {
-		return goOn((*Client).acted) // the next round that asks this device says so
+		return goOn((*Client).acted) // the next round that asks this device reports why
 	}
 	c.evaluated = n
 	reply, err := c.measure(ctx, plan)
@@ -89,9 +90,9 @@ func (c *Client) reportMetrics(ctx context.Context, a *arrival, every uint64) (n
 	return next{then: (*Client).acted}, c.send(ctx, reply.Append(nil))
 }
 
-// evaluationContext returns a context that ends with ctx or after evaluateWithin. It also ends when
-// half of a round's time is over and that round still needs this device's reply: callbacks run one
-// at a time, and the round needs the other half.
+// evaluationContext returns a context that ends with ctx or after evaluateWithin. The context also
+// ends when half of a round's time is over and that round still needs this device's reply. The
+// app's callbacks run one at a time, and the round needs the other half of the time.
 func (c *Client) evaluationContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := context.WithTimeoutCause(ctx, evaluateWithin, errDeadline)
 	ctx, cancel := context.WithCancelCause(ctx)

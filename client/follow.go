@@ -9,9 +9,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// hear brings the replica to the head of the next announcement in the queue. After the last of them
-// it acts on the newest one whose head it reached. It reports why it did not reach a head, because
-// the next announcement is another chance.
+// hear brings the replica to the head of the next announcement in the queue. After the last
+// announcement, the device acts on the newest one whose head the replica reached. If the replica
+// did not reach a head, hear only reports why, because the next announcement is another chance.
 func (c *Client) hear(ctx context.Context) (next, error) {
 	if len(c.session.queue) == 0 {
 		return goOn((*Client).complete)
@@ -24,7 +24,7 @@ func (c *Client) hear(ctx context.Context) (next, error) {
 		return c.unreachable(a, err)
 	}
 	if a.State == wire.Paused && a.head.Last < c.follower.N() {
-		// The log may have lost records of which this device has the last copy: wait for a person.
+		// The log may have lost records of which this device has the last copy: wait for the operator.
 		p := Progress{State: Paused, Reason: a.Reason}
 		return telling(p, (*Client).hear)
 	}
@@ -55,7 +55,8 @@ func (c *Client) unreachable(a *arrival, err error) (next, error) {
 	return telling(p, (*Client).hear)
 }
 
-// complete completes the state at the head that the replica reached, and acts on its announcement.
+// complete completes the state at the head that the replica reached, and acts on the announcement
+// with that head.
 func (c *Client) complete(ctx context.Context) (next, error) {
 	a := c.session.newest
 	if a == nil || c.follower.N() != a.head.Last || c.inbox.prolongs(a) {
@@ -73,7 +74,7 @@ func (c *Client) complete(ctx context.Context) (next, error) {
 	return goOn((*Client).heard)
 }
 
-// act does the work that an announcement asks for. The replica is at its head.
+// act does the work that an announcement asks for. The replica is at the announcement's head.
 func (c *Client) act(ctx context.Context, a *arrival) (next, error) {
 	switch {
 	case c.cfg.Passive != nil:
@@ -88,7 +89,7 @@ func (c *Client) act(ctx context.Context, a *arrival) (next, error) {
 	return goOn((*Client).reportState)
 }
 
-// acted ends what the device does at a head: the run has ended there, or goes on.
+// acted ends what the device does at a head. The run has ended with this head, or goes on.
 func (c *Client) acted(ctx context.Context) (next, error) {
 	if c.follower.Replica().Ended() != nil {
 		return telling(Progress{State: Ended}, nil)
@@ -99,7 +100,7 @@ func (c *Client) acted(ctx context.Context) (next, error) {
 	return goOn((*Client).heard)
 }
 
-// heard goes on once the announcements that came are followed.
+// heard ends the handling of the announcements that came, and chooses the next step.
 func (c *Client) heard(ctx context.Context) (next, error) {
 	c.session.newest = nil
 	c.keepalive.set(c.follower.Plan())

@@ -15,7 +15,7 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// inboxLen bounds the announcements that wait for a busy device. A new announcement displaces the
+// inboxLen bounds how many announcements wait for a busy device. A new announcement displaces the
 // oldest. The device then fetches the records of the displaced announcement.
 const inboxLen = 16
 
@@ -25,25 +25,25 @@ type arrival struct {
 	outbox.Ask
 	head   follow.Head // 0: the head is unknown
 	closes time.Time
-	asked  bool // this client asked for it
-	amid   bool // it came while this client worked on the answer to its record
-	wants  bool // it wants an answer of this device, which has looked
+	asked  bool // this client asked for the announcement
+	amid   bool // came while this client worked on the answer to its record
+	wants  bool // the announcement asks this device for an answer
 }
 
 // An inbox passes announcements from the bus's goroutine to the goroutine of Run.
 type inbox struct {
 	signed  *verify.Reader // nil: announcements need no signature
 	arrived chan struct{}  // has a token when queue is not empty
-	flooded chan struct{}  // has a token when announcements were dropped unread
+	flooded chan struct{}  // has a token when the device dropped announcements unread
 
 	mu      sync.Mutex // guards what follows
 	queue   []arrival
 	taken   []arrival      // the arrivals that take returned last
 	heard   time.Time      // the last announcement, also from the answer to a join
-	state   wire.State     // what it says
-	left    uint64         // milliseconds that it gives a round
+	state   wire.State     // the State of the last announcement
+	left    uint64         // milliseconds that the last announcement gives a round
 	refused uint64         // frames that are not announcements, or not the coordinator's
-	skipped uint64         // how many of these were dropped unread
+	skipped uint64         // how many of these the device dropped unread
 	watch   func(*arrival) // called with each arrival; nil: none
 }
 
@@ -112,8 +112,8 @@ func (in *inbox) lastHeard() time.Time {
 	return in.heard
 }
 
-// silentUntil returns when the coordinator announces again at the latest, by the last announcement
-// and by what a plan says.
+// silentUntil returns the latest time at which the coordinator announces again. That time depends
+// on the last announcement and on the plan's values.
 func (in *inbox) silentUntil(reannounce, deadline uint32) time.Time {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -121,8 +121,8 @@ func (in *inbox) silentUntil(reannounce, deadline uint32) time.Time {
 	return in.heard.Add(time.Duration(last.RepeatAfter(reannounce, deadline)) * time.Millisecond)
 }
 
-// take empties the inbox and returns the arrivals, oldest first. They stay valid until the next
-// take, which reuses their memory.
+// take empties the inbox and returns the arrivals, oldest first. The arrivals stay valid until the
+// next take, because take uses their memory again.
 func (in *inbox) take() []arrival {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -131,8 +131,8 @@ func (in *inbox) take() []arrival {
 	return in.taken
 }
 
-// prolongs says whether a later announcement in the inbox gives more time to the round of a. That
-// happens when the device was slow to reach a's head: a may be of an attempt that has closed.
+// prolongs says whether a later announcement in the inbox gives more time to the round of a. If the
+// device reached a's head slowly, a may be of an attempt that has closed.
 func (in *inbox) prolongs(a *arrival) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -142,8 +142,8 @@ func (in *inbox) prolongs(a *arrival) bool {
 	})
 }
 
-// watched calls see with each waiting arrival, and then with each new one until stop is called. The
-// inbox is locked meanwhile: see must be quick, and must not use the inbox.
+// watched calls see with each waiting arrival, and then with each new one until the caller calls
+// stop. watched locks the inbox during see: see must be quick, and must not use the inbox.
 func (in *inbox) watched(see func(*arrival)) (stop func()) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -165,7 +165,7 @@ func (in *inbox) refuse() {
 	in.mu.Unlock()
 }
 
-// refusals returns how many frames were refused, and how many were dropped unread.
+// refusals returns how many frames the inbox refused, and how many of them it dropped unread.
 func (in *inbox) refusals() (all, unread uint64) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

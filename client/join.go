@@ -29,8 +29,8 @@ type attempt struct {
 }
 
 // repeats says whether an announcement asks again for a reply that this device sent. The answer to
-// a join may have named an attempt already. Its first announcement may then have been on the way at
-// the same time, and is no repetition.
+// a join may have named the attempt before. The attempt's first announcement may then have been on
+// the way at the same time, and does not count as a repetition.
 func (m *membership) repeats(a *arrival) bool {
 	this := attempt{a.N, a.Epoch, a.Attempt}
 	known := m.told == this
@@ -41,7 +41,7 @@ func (m *membership) repeats(a *arrival) bool {
 	return a.asked || !known
 }
 
-// rejoin makes this device ask for its slot again after a random while, so that devices do not all
+// rejoin makes this device ask for its slot again after a random time, so that devices do not all
 // ask at once.
 func (c *Client) rejoin() {
 	if c.member.rejoinAt.IsZero() {
@@ -49,8 +49,9 @@ func (c *Client) rejoin() {
 	}
 }
 
-// rejoinDue says, once, that it is time to join again. A new coordinator may lack the members that
-// joined in the lost tail of its log. Without this, the device would ask only after a silence.
+// rejoinDue says, once, that it is time to join again. A new coordinator may have lost the last
+// records of its log, and with them the members that joined in these records. Otherwise the device
+// would ask only after a silence.
 func (m *membership) rejoinDue() bool {
 	due := !m.rejoinAt.IsZero() && !time.Now().Before(m.rejoinAt)
 	if due {
@@ -78,7 +79,8 @@ func (c *Client) enter(ctx context.Context) (next, error) {
 }
 
 // askToJoin tells the coordinator this device's state, and asks for its slot. A passive replica
-// names no plan: then it gets none, and learns only whether the log is its own.
+// names no plan. Then the coordinator gives it no slot, and says only whether the replica's log is
+// the run's.
 func (c *Client) askToJoin(ctx context.Context) (wire.JoinReply, error) {
 	known, r := wire.Known{}, c.follower.Replica()
 	if plan := r.Plan(); plan != nil {
@@ -98,8 +100,8 @@ func (c *Client) unanswered(ctx context.Context, err error, again step) (next, e
 	if err := ends(ctx, err); err != nil {
 		return next{}, err
 	}
-	// The pause is drawn from the whole range, so that devices that lost their coordinator do not
-	// return together.
+	// Draw the pause from the whole range, so that devices that lost their coordinator do not return
+	// together.
 	c.cfg.Logger.Info("not joined yet", "err", err, "retry", c.session.pause)
 	wait := c.pauses.Jitter(c.session.pause)
 	c.session.pause = c.pauses.Next(c.session.pause)
@@ -115,9 +117,10 @@ func joining(err error) Progress {
 	return Progress{State: Joining, Err: err}
 }
 
-// accept takes the slot and the plan from an answer, or only the plan. A refusal ends Run, and so
-// does a plan that this device cannot run. If the plan differs from the replica's plan, the replica
-// followed another log: [follow.ErrNotOurs].
+// accept takes the slot and the plan from an answer, or only the plan. If the coordinator refuses
+// the device, or the device cannot run the plan, accept returns an error that ends Run. If the plan
+// differs from the replica's plan, the replica followed another log, and accept returns
+// [follow.ErrNotOurs].
 func (c *Client) accept(ctx context.Context, reply *wire.JoinReply) error {
 	if err := refused(reply); err != nil {
 		return err
@@ -152,9 +155,10 @@ func refused(reply *wire.JoinReply) error {
 	return fmt.Errorf("%w: %v: %s", ErrRefused, reply.Status, reply.Reason)
 }
 
-// claim tells the run which record this device holds and the log does not. It returns notOurs once
-// the coordinator lets the device go back. Until then the device keeps its state, which may be the
-// last copy of the lost records: the claim pauses the run until a person decides.
+// claim tells the coordinator which record this device has that the log lacks. claim returns
+// notOurs once the coordinator lets the device go back. Until then the device keeps its state,
+// because that may be the last copy of the lost records. The claim pauses the run until the
+// operator decides.
 func (c *Client) claim(ctx context.Context, notOurs error) (next, error) {
 	reply, err := c.askToJoin(ctx)
 	switch {
@@ -170,8 +174,8 @@ func (c *Client) claim(ctx context.Context, notOurs error) (next, error) {
 	return next{}, cmp.Or(refused(&reply), notOurs)
 }
 
-// stillEnded asks whether the coordinator has the run whose end the checkpoint holds. It accepts
-// silence, because the coordinator may be gone for good.
+// stillEnded asks whether the coordinator has the run whose end is in the checkpoint. If no
+// coordinator answers, stillEnded keeps the end, because the coordinator may be gone for good.
 func (c *Client) stillEnded(ctx context.Context) (next, error) {
 	err := c.follower.Confirm(ctx)
 	switch {
@@ -185,8 +189,8 @@ func (c *Client) stillEnded(ctx context.Context) (next, error) {
 	return next{}, nil
 }
 
-// claimEnd claims the end of the run, which the log does not hold, until the coordinator answers.
-// The device keeps its model meanwhile.
+// claimEnd claims the end of the run, because the log does not hold it, until the coordinator
+// answers. The device keeps its model meanwhile.
 func (c *Client) claimEnd(ctx context.Context) (next, error) {
 	reply, err := c.askToJoin(ctx)
 	if err != nil {
@@ -195,11 +199,12 @@ func (c *Client) claimEnd(ctx context.Context) (next, error) {
 	return next{}, cmp.Or(refused(&reply), follow.ErrNotOurs)
 }
 
-// look asks where the run is. An announcement made before this client subscribed would otherwise
-// reach it only when the coordinator repeats it.
+// look asks how far the run is. Otherwise an announcement made before this client subscribed would
+// reach the client only when the coordinator repeats it.
 //
-// A device joins again. There are two more reasons: the slot may have changed since an earlier Run,
-// and a coordinator that lost its log announces nothing until enough devices have joined. Silence
+// A device asks by joining again, for two more reasons. The slot may have changed since an earlier
+// Run. And a coordinator that lost its log announces nothing until enough devices have joined. If
+// nobody answers, the device waits for announcements.
 // is harmless.
 func (c *Client) look(ctx context.Context) (next, error) {
 	if c.cfg.Passive != nil {

@@ -13,34 +13,35 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// These factors say how long a device waits for an announcement before it checks its connection, in
-// intervals between two repetitions of an announcement. With the time of the check, that is less
-// than three intervals, so there is time to connect again.
+// These factors say how long a device waits for an announcement before it checks its connection.
+// Their unit is the interval between two repetitions of an announcement. The wait and the check
+// together take less than three intervals, so there is time to connect again.
 const (
 	silenceLeast  = 1.5
-	silenceJitter = 0.4 // drawn anew each time, so that devices do not check in step
+	silenceJitter = 0.4 // drawn for each wait, so that devices do not check at the same time
 )
 
-// ErrQuiet: this device hears no coordinator. No coordinator answers, or none has announced
-// anything for a while. [Progress].Err holds it; Run keeps asking.
+// ErrQuiet says that this device hears no coordinator. No coordinator answers, or none has
+// announced anything for a while. [Progress].Err holds this error; Run keeps asking.
 var ErrQuiet = errQuiet() // "no word of a coordinator"
 
-func errQuiet() error { return link.ErrQuiet } // documentation shows no internal name
+func errQuiet() error { return link.ErrQuiet } // hides the internal name
 
-// shortestInterval is the least interval: a busy machine may well be silent for less.
+// shortestInterval is the least interval, because a busy machine may be silent for less time.
 const shortestInterval = time.Second
 
-// A keepalive notices when announcements stop, even while the goroutine of Run is busy. It then
-// asks the broker for a sign of life. If none comes, it has the connection made anew. Otherwise the
-// client would notice a dead connection only after minutes. While announcements arrive it sends
-// nothing, so as not to wake a radio. In a long round, which is announced seldom, it checks the
-// connection and no more. Between two checks it is only a timer.
+// A keepalive notices when announcements stop, even while the goroutine of Run is busy. The
+// keepalive then sends the broker a request. If the broker does not answer, the keepalive connects
+// again. Otherwise the client would notice a dead connection only after minutes. While
+// announcements arrive the keepalive sends nothing, in order not to wake a radio. In a long round
+// the coordinator announces seldom. Then the keepalive only checks the connection. Between two
+// checks a keepalive is only a timer.
 type keepalive struct {
 	link  *link.Link
 	inbox *inbox
 	pace  atomic.Uint64 // the plan's Reannounce, and in its upper half Deadline
 
-	// quiet holds the last silence that the pulse noticed.
+	// quiet holds the last silence that the keepalive noticed.
 	quiet chan silence
 
 	mu       sync.Mutex // guards what follows
@@ -50,7 +51,7 @@ type keepalive struct {
 	checking sync.WaitGroup
 }
 
-// A silence is the result of a check that followed a lack of announcements.
+// A silence is the result of a check that the keepalive made because no announcement came.
 type silence struct {
 	noticed time.Time
 	alive   bool  // the broker answered
@@ -64,7 +65,7 @@ func newKeepalive(cfg *Config, l *link.Link, in *inbox) *keepalive {
 	return k
 }
 
-// set tells the pulse how often a plan has announcements repeated.
+// set tells the keepalive how often a plan's coordinator repeats announcements.
 func (k *keepalive) set(p *plan.Plan) {
 	k.pace.Store(uint64(p.Deadline)<<32 | uint64(p.Reannounce))
 }
@@ -74,18 +75,18 @@ func (k *keepalive) every() time.Duration {
 	return max(time.Duration(uint32(k.pace.Load()))*time.Millisecond, shortestInterval)
 }
 
-// overdue says whether the coordinator should have announced something since. It announces a long
-// round seldom.
+// overdue says whether the coordinator should have announced something since the last announcement.
+// The coordinator announces a long round seldom.
 func (k *keepalive) overdue() bool {
 	pace := k.pace.Load()
 	next := k.inbox.silentUntil(uint32(pace), uint32(pace>>32))
 	return time.Since(next) > k.every()/2
 }
 
-// often returns the shortest time between two questions to a silent run.
+// often returns the shortest time between two questions to a run without announcements.
 func (k *keepalive) often() time.Duration { return max(k.every(), k.link.Timeout()) }
 
-// start watches the announcements of a subject until stop is called.
+// start watches the announcements of a subject until the caller calls stop.
 func (k *keepalive) start(ctx context.Context, subject string) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	k.settle()
@@ -112,8 +113,8 @@ func (k *keepalive) settle() {
 	}
 }
 
-// check checks the connection if no announcement came since heard, but not before next. Then it
-// sets the timer for the next check.
+// check checks the connection if no announcement came since heard, but not before the time next.
+// Then check sets the timer for the next check.
 func (k *keepalive) check(ctx context.Context, subject string, heard, next time.Time) {
 	k.mu.Lock()
 	if k.stopped {
@@ -147,12 +148,13 @@ func (k *keepalive) draw(from func() time.Duration) time.Duration {
 	return from()
 }
 
-// silence draws how long announcements may be absent before a check. The caller holds mu.
+// silence draws how long the device waits for an announcement before it checks the connection. The
+// caller holds mu.
 func (k *keepalive) silence() time.Duration {
 	return time.Duration((silenceLeast + silenceJitter*k.random.Float64()) * float64(k.every()))
 }
 
-// pause draws the time from one check of a silent run to the next. The caller holds mu.
+// pause draws the time between two checks while no announcements come. The caller holds mu.
 func (k *keepalive) pause() time.Duration {
 	often := k.often()
 	return 3*often + time.Duration(k.random.Int64N(int64(often)))
@@ -178,8 +180,8 @@ func (k *keepalive) notice(ctx context.Context, subject string) {
 	k.quiet <- silence{time.Now(), alive, err}
 }
 
-// await waits for a dropped connection to come back, but no longer than an interval: then the
-// device asks at once where the run is.
+// await waits for a dropped connection to come back, but no longer than an interval. When the
+// connection is back, the device can ask at once how far the run is.
 func (k *keepalive) await(ctx context.Context, subject string) {
 	ctx, cancel := context.WithTimeout(ctx, k.every())
 	defer cancel()

@@ -9,9 +9,9 @@ import (
 	"github.com/zofl/zofl/client/internal/retry"
 )
 
-// A device that receives a flood of announcements asks the coordinator where the run is. It asks
-// ten times between two repetitions of an announcement, often enough to take part, but not more
-// often than the coordinator answers one member.
+// A device that receives a flood of announcements asks the coordinator how far the run is. The
+// device asks ten times between two repetitions of an announcement. That is often enough to take
+// part, but not more often than the coordinator answers one member.
 const (
 	asksPerRepeat = 10
 	shortestAsk   = 250 * time.Millisecond
@@ -21,20 +21,21 @@ const (
 // Each announcement costs time and traffic, even if the device does not read it.
 const deafAt = 1000
 
-// How long the device stays unsubscribed: each time twice as long as before.
+// These values bound how long the device stays unsubscribed: each time twice as long as the time
+// before.
 const (
 	shortestRest = 5 * time.Second
 	longestRest  = time.Minute
 )
 
 // A listener subscribes to the announcements of a subject, and unsubscribes while there are too
-// many. The goroutine of Run owns it.
+// many. The goroutine of Run owns a listener.
 type listener struct {
 	*Client
 	subject string
 	sub     bus.Subscription // nil while unsubscribed
 	next    chan struct{}    // has a token when it is time to ask again; nil: no need
-	skipped uint64           // how many announcements were dropped by the last question
+	skipped uint64           // how many announcements the device had dropped at the last question
 	until   time.Time        // when to subscribe again
 	rest    time.Duration    // how long to stay unsubscribed next time
 }
@@ -67,7 +68,7 @@ func (l *listener) due() <-chan struct{} {
 	return l.next
 }
 
-// ask asks where the run is, if the device dropped announcements since the last question or is
+// ask asks how far the run is, if the device dropped announcements since the last question or is
 // unsubscribed.
 func (l *listener) ask(ctx context.Context) (next, error) {
 	_, now := l.inbox.refusals()
@@ -106,17 +107,17 @@ func (l *listener) reopen(ctx context.Context) error {
 // wait sets the time of the next question.
 func (l *listener) wait() {
 	often := max(l.keepalive.every()/asksPerRepeat, shortestAsk)
-	// Its jitter keeps devices that are flooded together from asking together.
+	// The jitter keeps devices in the same flood from asking at the same time.
 	next := make(chan struct{}, 1)
 	time.AfterFunc(often/2+l.pauses.Jitter(often), func() { next <- struct{}{} })
 	l.next = next
 }
 
-// listen waits for what comes next: announcements, or a reason to ask where the run is.
+// listen waits for announcements, or for a reason to ask how far the run is.
 func (c *Client) listen(ctx context.Context) (next, error) {
 	idle := time.Now()
 	select {
-	case <-c.inbox.arrived: // first, where more than one is ready
+	case <-c.inbox.arrived: // arrived comes first if several channels are ready
 		c.session.queue = c.inbox.take()
 		return goOn((*Client).hear)
 	default:
@@ -135,14 +136,14 @@ func (c *Client) listen(ctx context.Context) (next, error) {
 		}
 		if c.inbox.lastHeard().After(quiet.noticed) ||
 			quiet.alive && quiet.noticed.Before(idle) {
-			// It is over, or was in a time when this device was busy and its connection good.
+			// The silence is over, or came while this device was busy and its connection was good.
 			return goOn((*Client).listen)
 		}
 		return telling(waiting(quiet.err), (*Client).search)
 	}
 }
 
-// search asks where a silent run is.
+// search asks how far the run is, if no announcements come.
 func (c *Client) search(ctx context.Context) (next, error) {
 	if err := c.keepIfDue(); err != nil {
 		return next{}, err

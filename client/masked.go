@@ -13,8 +13,8 @@ import (
 )
 
 // With secure=sum a device answers an attempt in the steps of package secagg. The first two steps
-// run while it computes. The store keeps the device's contribution unmasked; only the masked one
-// leaves the device.
+// run while the device computes. The store keeps the device's contribution without masks; the
+// device sends only the masked contribution.
 
 // workMasked takes part in the attempt that a announces, once. Each attempt has its own keys. A
 // device that lost its keys waits for the next attempt.
@@ -57,7 +57,8 @@ func (c *Client) workMasked(ctx context.Context, a *arrival) (next, error) {
 	})
 }
 
-// lastMasked is when a device gives up the computation of an attempt: its last step takes time.
+// lastMasked is when a device gives up the computation of an attempt. It is before the deadline,
+// because the last step takes time.
 func lastMasked(a *arrival, p *plan.Plan) time.Time { return a.closes.Add(-secagg.UnmaskTime(p)) }
 
 // takePartMasked takes the steps of an attempt while answer computes and adds this device's part.
@@ -67,7 +68,7 @@ func (c *Client) takePartMasked(ctx context.Context, a *arrival, cfg secagg.Conf
 	limited, cancel := context.WithDeadlineCause(ctx, a.closes, errDeadline)
 	defer cancel()
 	masks, err := secagg.Begin(limited, cfg)
-	if errors.Is(err, secagg.ErrOut) { // nothing that this device sends would show that it is back
+	if errors.Is(err, secagg.ErrOut) { // else the coordinator may not learn that this device is back
 		c.rejoin()
 	}
 	if err != nil {
@@ -90,7 +91,7 @@ func (c *Client) sendMasked(
 	}
 	told, err := c.add(ctx, round.masks, frame)
 	if told.Contributed {
-		told.Loss = float64(r.Loss) // frame may lack it
+		told.Loss = float64(r.Loss) // the frame may lack the loss
 	}
 	return told, err
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// memory items of the store, and their magic numbers.
+// These are the store's items for a memory, and their magic numbers.
 const (
 	itemControl     = "control"    // with scaffold-2: c_i
-	itemTrajectory  = "trajectory" // with a surrogate: the losses it measured, and w_i
+	itemTrajectory  = "trajectory" // with a surrogate: the measured losses, and w_i
 	controlMagic    = "zofl control 1\n"
 	trajectoryMagic = "zofl trajectory 1\n"
 )
@@ -25,7 +25,7 @@ type memory struct {
 	files   *files.Keeper
 	prober  *probe.Prober
 	attempt uint64 // the checkpoint attempt at which the memory was last saved
-	stored  bool   // whether it came from the store, which may lack the outbox's last vector
+	stored  bool   // the memory came from the store, which may lack the outbox's last vector
 }
 
 // memoryItem returns the name of the item that stores the memory for a plan; "": that plan needs
@@ -40,9 +40,9 @@ func memoryItem(p *plan.Plan) (item, magic string) {
 	return itemControl, controlMagic
 }
 
-// prepare readies the memory for a round. It loads the store's item if this process has no memory
-// yet. It drops the numbers of another plan, because they belong to another log. Its error is the
-// Recorder's.
+// prepare readies the memory for a round. If this process has no memory yet, prepare loads the
+// store's item. It drops the numbers of another plan, because they belong to another log. An error
+// is the Recorder's.
 func (m *memory) prepare(r *replica.Replica) error {
 	plan, numbers := r.Plan(), m.prober.Memory()
 	if !m.prober.Prepare(r) {
@@ -57,8 +57,8 @@ func (m *memory) prepare(r *replica.Replica) error {
 }
 
 // recall takes the control variate from the vector that this device sent last, if that vector is
-// newer than the stored memory. So a device that was killed goes on with the same bits. An error
-// says that the log did not answer whether it holds the vector.
+// newer than the stored memory. So after a crash a device goes on with the same bits. An error says
+// that the log did not answer whether it has the record of the vector.
 func (m *memory) recall(ctx context.Context, r *replica.Replica, o *outbox.Outbox) error {
 	if !m.stored || r.Plan().Control != plan.ScaffoldMean {
 		return nil
@@ -71,7 +71,8 @@ func (m *memory) recall(ctx context.Context, r *replica.Replica, o *outbox.Outbo
 	return err
 }
 
-// save stores the memory if it changed. There is a store. Its error is the Recorder's.
+// save stores the memory if it changed. The caller makes sure that there is a store. An error is
+// the Recorder's.
 func (m *memory) save(r *replica.Replica) error {
 	numbers, plan := m.prober.Memory(), r.Plan()
 	if plan == nil || !numbers.Unsaved() ||

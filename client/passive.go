@@ -11,26 +11,28 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Passive makes a client that follows a run without taking part. It has no slot and no
-// [objective.Objective], and replays every record. An operator runs one or a few, on machines
-// that are always on, for three purposes:
+// Passive makes a client that follows a run without taking part. Such a passive replica has no slot
+// and no [objective.Objective], and replays every record. An operator runs one or a few passive
+// replicas, on machines that are always on, for three purposes:
 //
-//   - Every DigestEvery records of the plan it reports the digest of its state under its id. If the
-//     coordinator's Witnesses name the id, devices compare their states with these digests.
-//   - With SnapshotEvery it writes snapshots into its Store, and sends them to devices that were
-//     away for long.
-//   - Its Params is the model at any time.
+//   - Every DigestEvery records of the plan, the replica reports the digest of its state under its
+//     id. If the coordinator's Witnesses name the id, devices compare their states with these
+//     digests.
+//   - With SnapshotEvery the replica writes snapshots into its Store, and sends them to devices
+//     that were away for long.
+//   - The app can read the model with Params at any time.
 //
-// Let only one passive replica serve snapshots. If there are several, the first answer counts, even
-// if it says that there is no snapshot.
+// Let only one passive replica serve snapshots. If there are several, a device takes the first
+// answer, even if that answer says that there is no snapshot.
 //
-// In a private run it needs the run key, as a device does, and encrypts its snapshots under that
-// key (docs/sealed.md). So the coordinator, which has no key, cannot be a passive replica of a
-// private run.
+// In a private run a passive replica needs the run key, as a device does, and encrypts its
+// snapshots under that key (docs/sealed.md). So the coordinator, which has no key, cannot be a
+// passive replica of a private run.
 //
-// It never downloads a snapshot itself, so its digests prove the log. It needs the permissions of a
-// device with its id. If it serves snapshots, it also subscribes to zo.<run>.s.* and publishes to
-// the inboxes of devices. Like any client it ends with the run.
+// A passive replica never downloads a snapshot itself, so its digests prove the log. A passive
+// replica needs the permissions of a device with its id. If it serves snapshots, it also subscribes
+// to zo.<run>.s.* and publishes to the inboxes of devices. Like any client, a passive replica ends
+// with the run.
 type Passive struct {
 	// SnapshotEvery is the number of records from one snapshot to the next; 0: no snapshots. The
 	// replica takes a snapshot after each record whose index is a multiple of SnapshotEvery. Use a
@@ -51,7 +53,8 @@ func (c *Client) begin(ctx context.Context) (next, error) {
 	return next{}, c.begins(ctx, record)
 }
 
-// pull fetches the log up to its head, without waiting for an announcement. Silence is harmless.
+// pull fetches the log up to its head, without waiting for an announcement. If no coordinator
+// answers, pull logs that and waits.
 func (c *Client) pull(ctx context.Context) (next, error) {
 	head, err := c.follower.FetchHead(ctx)
 	switch {
@@ -65,7 +68,8 @@ func (c *Client) pull(ctx context.Context) (next, error) {
 	return next{then: (*Client).listen}, ends(ctx, err)
 }
 
-// watch handles an announcement for a passive replica. The replica is at its head.
+// watch handles an announcement for a passive replica. The replica has applied all records up to
+// the announcement's head.
 func (c *Client) watch(ctx context.Context, a *arrival) (next, error) {
 	if err := c.accepts(ctx, c.follower.Plan()); err != nil {
 		return next{}, err
@@ -88,7 +92,7 @@ func (w witness) Wants(n uint64) bool {
 	return w.serves() && n%w.cfg.Passive.SnapshotEvery == 0
 }
 
-// See implements [follow.Witness]. During a replay up to record last it writes only the last
+// See implements [follow.Witness]. During a replay up to record last, See writes only the last
 // snapshot that is due.
 func (w witness) See(f *follow.Follower, last uint64) error {
 	if !w.serves() {
@@ -113,7 +117,7 @@ func (w witness) See(f *follow.Follower, last uint64) error {
 	s.skipped = false
 	tip := r.Hash().Tip()
 	if f := s.stored; w.seals() && f.n == n && f.tip == tip {
-		s.set(f) // a second encryption would not match the pieces that devices already have
+		s.set(f) // a second encryption would differ from the pieces that devices already have
 		return nil
 	}
 	return s.write(n, tip, w.saveSnapshot)
@@ -134,7 +138,7 @@ func (c *Client) saveSnapshot(w io.Writer) error {
 	return s.Close()
 }
 
-// sealed returns the function that encrypts a snapshot of the present state, in the format of the
+// sealed returns a writer that encrypts a snapshot of the present state, in the format of the
 // plan's keys.
 func (c *Client) sealed(w io.Writer) (*seal.Writer, error) {
 	if c.follower.Plan().DerivesKeys() {
@@ -146,7 +150,7 @@ func (c *Client) sealed(w io.Writer) (*seal.Writer, error) {
 // seals says whether snapshots are encrypted: a client with a run key is in a private run.
 func (c *Client) seals() bool { return len(c.cfg.RunKey) > 0 }
 
-// loadSnapshot offers the snapshot that an earlier process wrote.
+// loadSnapshot makes the snapshot that an earlier process wrote available to devices.
 func (c *Client) loadSnapshot() error {
 	if !c.serves() {
 		return nil
@@ -154,7 +158,7 @@ func (c *Client) loadSnapshot() error {
 	return c.server.load(func(r io.Reader, size int64) (uint64, wire.Tip, error) {
 		if c.seals() {
 			sealed := seal.NewReader(r, c.cfg.RunKey, uint64(size))
-			sealed.Bind(c.cfg.Run, 0) // the checkpoint may be gone, and the plan with it
+			sealed.Bind(c.cfg.Run, 0) // 0: any record, as the plan may be lost
 			r = sealed
 		}
 		head, err := replica.ReadHead(r)

@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/client/internal/retry"
 )
 
-// tell tells the Recorder the client's progress. Its error ends Run.
+// tell tells the Recorder the client's progress. An error of the Recorder ends Run.
 func (c *Client) tell(p Progress) error {
 	c.state = p.State
 	r := c.follower.Replica()
@@ -33,13 +33,14 @@ func (c *Client) tell(p Progress) error {
 // none.
 func waiting(fault error) Progress { return Progress{State: Waiting, Err: fault} }
 
-// contributed is the progress of a device whose contribution is on its way.
+// contributed is the progress of a device that has sent its contribution.
 func contributed(loss float32) Progress {
 	return Progress{State: Waiting, Contributed: true, Loss: float64(loss)}
 }
 
-// ends returns the error that ends a session where something failed with err: the cause of ctx, or
-// err itself if waiting does not cure it; nil: the next announcement is another chance.
+// ends returns the error that ends a session after something failed with err. The result is the
+// cause of ctx, or err itself if waiting does not cure err; nil: the next announcement is another
+// chance.
 func ends(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:
@@ -55,7 +56,7 @@ func (c *Client) reportAside(err error) error {
 	return c.tell(Progress{State: c.state, Err: err})
 }
 
-// reportFollowing passes a report of the follower on.
+// reportFollowing passes a report of the follower to the Recorder.
 func (c *Client) reportFollowing(p follow.Progress) error {
 	if p.Aside {
 		return c.reportAside(p.Err)
@@ -66,7 +67,7 @@ func (c *Client) reportFollowing(p follow.Progress) error {
 	})
 }
 
-// reportUpload passes a report of the outbox on.
+// reportUpload passes a report of the outbox to the Recorder.
 func (c *Client) reportUpload(n, received, size uint64) error {
 	return c.tell(Progress{State: Working, Vector: n, Received: received, Size: size})
 }

@@ -11,20 +11,21 @@ import (
 	"github.com/zofl/zofl/internal/subjects"
 )
 
-// Run takes part in the run. It returns nil when the run ends, and the cause of ctx when ctx ends.
-// Call it again to continue from the last record that was applied.
+// Run takes part in the run. Run returns nil when the run ends, and the cause of ctx when ctx ends.
+// Call Run again to continue from the last record that the client applied.
 //
-// All other errors are ones that waiting does not cure: [ErrRefused], [ErrRunning],
-// [replica.ErrDim], [replica.ErrInitial], [plan.ErrRunKey], a *[plan.Error], [ErrPlan],
-// [wire.ErrUpgrade], [bus.ErrClosed], [bus.ErrPermission], [replica.ErrForeign] for a Store with
-// the state of another run or model, and the errors of Recorder. Run survives a store that fails, a
-// state that differs from the run's, and a wrong snapshot: see [Progress].Err.
+// Waiting does not cure the other errors of Run: [ErrRefused], [ErrRunning], [replica.ErrDim],
+// [replica.ErrInitial], [plan.ErrRunKey], a *[plan.Error], [ErrPlan], [wire.ErrUpgrade],
+// [bus.ErrClosed], [bus.ErrPermission], [replica.ErrForeign] for a Store with the state of another
+// run or model, and the errors of Recorder. Run goes on after a store fails, a state differs from
+// the run's, or a snapshot is wrong: see [Progress].Err.
 //
-// When Run ends before the run does, it says goodbye: rounds no longer wait for this device, which
-// keeps its slot.
+// When Run returns before the run ends, the client sends a goodbye: rounds then no longer wait for
+// this device. The device keeps its slot.
 //
-// No goroutine outlives Run, except one in a callback that has not returned. An app that recovers a
-// panic of Run may call it again: the client goes on from its last checkpoint.
+// When Run returns, all its goroutines have ended, except one in a callback that has not returned.
+// An app that recovers a panic of Run may call Run again: the client goes on from its last
+// checkpoint.
 func (c *Client) Run(ctx context.Context) error {
 	if !c.start() {
 		return fmt.Errorf("client: %w", ErrRunning)
@@ -51,8 +52,8 @@ func (c *Client) Run(ctx context.Context) error {
 	return err
 }
 
-// takePart takes part until the run ends or an error is final. It starts over when the log does not
-// hold the replica's last record.
+// takePart takes part until the run ends or an error is final. If the log does not hold the
+// replica's last record, takePart starts over.
 func (c *Client) takePart(ctx context.Context) error {
 	for {
 		err := c.follow(ctx)
@@ -83,8 +84,9 @@ func (c *Client) takePart(ctx context.Context) error {
 	}
 }
 
-// goBack leaves a state that the log does not hold. It returns to the checkpoint if the log holds
-// that one, and else to no state. It keeps a copy of the old state in the store.
+// goBack leaves a state that the log does not hold. goBack returns to the checkpoint if the log
+// holds the checkpoint's record, and otherwise to no state. It keeps a copy of the old state in the
+// store.
 func (c *Client) goBack(ctx context.Context) error {
 	if err := c.follower.KeepBefore(); err != nil {
 		return err
@@ -102,10 +104,10 @@ func (c *Client) goBack(ctx context.Context) error {
 	return nil
 }
 
-// Load loads the state that an earlier process left in the Store, as Run does when it begins.
-// Afterwards Params returns the model without a connection. An empty store is no error. Neither is
-// a damaged item: Load reports it to the Recorder. The errors are [ErrRunning], [plan.ErrRunKey],
-// [replica.ErrForeign] and the errors of Recorder.
+// Load loads the state that an earlier process left in the Store, as Run does when it begins. After
+// Load, Params returns the model without a connection. An empty store is no error. A damaged item
+// is no error, either: Load reports it to the Recorder. The errors are [ErrRunning],
+// [plan.ErrRunKey], [replica.ErrForeign] and the errors of Recorder.
 func (c *Client) Load() error {
 	if !c.start() {
 		return fmt.Errorf("client: %w", ErrRunning)
@@ -117,8 +119,8 @@ func (c *Client) Load() error {
 	return nil
 }
 
-// keepAtEnd saves the memory and a checkpoint when Run ends. It only logs its errors, because Run
-// has its result already.
+// keepAtEnd saves the memory and a checkpoint when Run ends. keepAtEnd only logs its errors,
+// because Run already has its result.
 func (c *Client) keepAtEnd() {
 	c.follower.FreeDownload()
 	if c.files == nil {
@@ -144,9 +146,10 @@ func (c *Client) keepIfDue() error {
 	return c.memory.saveWith(c.follower.Attempts(), c.follower.Replica())
 }
 
-// open loads the items that an earlier process left in the store. It sets damaged items aside,
-// because the log has everything they held. Its error is the Recorder's, [plan.ErrRunKey] for a
-// checkpoint made with another key, or [replica.ErrForeign] for one of another run or model.
+// open loads the items that an earlier process left in the store. open sets damaged items aside,
+// because the log has all that they held. The error is the Recorder's, [plan.ErrRunKey] for a
+// checkpoint made with another key, or [replica.ErrForeign] for a checkpoint of another run or
+// model.
 func (c *Client) open() error {
 	if c.files == nil {
 		return nil
@@ -167,7 +170,7 @@ func (c *Client) open() error {
 }
 
 // forgetStore drops what this client knows about the store, because another client of this device
-// may have changed it.
+// may have changed the store.
 func (c *Client) forgetStore() {
 	c.loaded = false
 	c.follower.Forget()
@@ -180,7 +183,7 @@ func (c *Client) forgetStore() {
 // state nor goes on from it.
 func (c *Client) forgetAll() {
 	c.reset()
-	if c.files != nil { // else only the memory holds this device's contribution
+	if c.files != nil { // without a store, only the process's memory holds this device's contribution
 		c.forgetStore()
 	}
 }
@@ -201,8 +204,8 @@ func (c *Client) stop() {
 	c.mu.Unlock()
 }
 
-// reset drops the log, and the client's reports about its states. It keeps the last reply, which
-// names its own state and so stays valid.
+// reset drops the log, and which of its states the client reported. reset keeps the last reply: the
+// reply names its own state, and so stays valid.
 func (c *Client) reset() {
 	c.follower.Reset()
 	c.forgetPlace()
@@ -214,13 +217,13 @@ func (c *Client) forgetPlace() {
 	c.server.withdraw()
 }
 
-// A step is a part of what a session does. Its error ends the session.
+// A step is a part of a session. An error of a step ends the session.
 type step func(*Client, context.Context) (next, error)
 
 // next is what follows a step.
 type next struct {
 	Progress               // for the Recorder, if tells
-	tells    bool          // whether there is something to tell
+	tells    bool          // whether there is progress to tell
 	wait     time.Duration // before the next step
 	then     step          // nil: there is no more to do
 }
@@ -233,7 +236,8 @@ func telling(p Progress, then step) (next, error) {
 	return next{Progress: p, tells: true, then: then}, nil
 }
 
-// take takes steps until there is no more to do, and tells the Recorder what each returns.
+// take takes steps until there is no more to do, and tells the Recorder the progress that each step
+// returns.
 func (c *Client) take(ctx context.Context, first step) (err error) {
 	for at := (next{then: first}); at.then != nil && err == nil; {
 		if at, err = at.then(c, ctx); err == nil && at.tells {
@@ -248,10 +252,10 @@ func (c *Client) take(ctx context.Context, first step) (err error) {
 
 // A session is the time that a client follows one log without a break.
 type session struct {
-	pause    time.Duration // the longest before the next question to a silent coordinator
+	pause    time.Duration // the longest pause before the next question to a silent coordinator
 	listener *listener
 	queue    []arrival // announcements that wait until the client follows them
-	newest   *arrival  // the last of them whose head the replica reached
+	newest   *arrival  // the last announcement whose head the replica reached
 }
 
 // follow joins, subscribes and follows, for one session.

@@ -48,8 +48,8 @@ func (c *Client) sendScalars(
 	return c.sendReply(ctx, round, r)
 }
 
-// putScalars puts the scalars of a round into a contribution, and what follows them in runs with
-// step_auto, control variates or groups.
+// putScalars puts the scalars of a round into a contribution. In runs with step_auto, control
+// variates or groups, putScalars also adds the fields that follow the scalars.
 func (c *Client) putScalars(r *wire.Reply, a *arrival, found *probe.Result) {
 	p := c.follower.Plan()
 	r.Values = slices.Clone(found.Sent)
@@ -75,8 +75,8 @@ func (c *Client) sendReply(
 	return contributed(r.Loss), c.send(ctx, frame)
 }
 
-// promise stores a contribution, and returns it in the form that leaves the device. It must not
-// leave if there is a fault.
+// promise stores a contribution, and returns it in the form in which the device sends it. If there
+// is a fault, the caller must not send it.
 func (c *Client) promise(a *arrival, r *wire.Reply) (frame []byte, fault, err error) {
 	c.backoff = retry.Backoff{}
 	if !c.addsNoise() {
@@ -91,9 +91,9 @@ func (c *Client) promise(a *arrival, r *wire.Reply) (frame []byte, fault, err er
 	return frame, fault, err
 }
 
-// task returns the task of an announcement. For that it may have to ask the log for two facts:
-// whether a record counted this device's last contribution, and whether that record comes before
-// this one.
+// task returns the task of an announcement. task may have to ask the log for two facts: whether a
+// record includes this device's last contribution, and whether that record comes before the
+// announced record.
 func (c *Client) task(ctx context.Context, a *arrival) (probe.Task, error) {
 	t := c.prober.Task(c.follower.Replica(), &a.Announcement, c.member.slot, a.Group)
 	if !c.follower.Plan().SendsControl() || t.Phase == 1 {

@@ -17,12 +17,12 @@ import (
 // itemSnapshot is the item with the snapshot that a passive replica serves.
 const itemSnapshot = "snapshot"
 
-// snapshotInUse is how long the server expects a request for the next piece after it sent one.
+// snapshotInUse is how long after sending a piece the server expects a request for the next piece.
 const snapshotInUse = 30 * time.Second
 
-// A snapshotServer stores the snapshot of a passive replica and serves it in pieces.
+// A snapshotServer stores the snapshot of a passive replica and sends it to devices in pieces.
 //
-// Run's goroutine owns it. The bus calls answer on a goroutine of its own.
+// Run's goroutine owns a snapshotServer. The bus calls answer on a goroutine of its own.
 //
 // Invariant: either offered describes the file in the store's item "snapshot", or offered.n is 0.
 type snapshotServer struct {
@@ -31,7 +31,7 @@ type snapshotServer struct {
 	log   *slog.Logger
 
 	// For Run's goroutine only.
-	skipped bool         // the last due snapshot was not written
+	skipped bool         // the server did not write the last snapshot that was due
 	stored  snapshotFile // what the store holds, whether offered or withdrawn
 
 	// For answer only.
@@ -39,7 +39,7 @@ type snapshotServer struct {
 
 	mu      sync.Mutex // guards the fields below; may be locked inside files.Use, never around it
 	offered snapshotFile
-	used    time.Time // when a piece of offered was last sent
+	used    time.Time // when the server last sent a piece of offered
 	open    bool      // Run is serving
 	refused uint64    // malformed requests
 }
@@ -85,7 +85,7 @@ func (s *snapshotServer) setOpen(open bool) {
 	s.open = open
 }
 
-// close ends serving. After it returns, no request uses the store.
+// close ends serving. After close returns, no request uses the store.
 func (s *snapshotServer) close() {
 	s.files.Use(func(files.Store) error {
 		s.setOpen(false)
@@ -93,8 +93,8 @@ func (s *snapshotServer) close() {
 	})
 }
 
-// load offers the snapshot that an earlier process wrote. read returns the record after which the
-// snapshot was taken. load sets aside a file if read returns one of the errors bad.
+// load offers the snapshot that an earlier process wrote. read returns the index of the snapshot's
+// record. load sets aside a file if read returns one of the errors bad.
 func (s *snapshotServer) load(
 	read func(io.Reader, int64) (uint64, wire.Tip, error), bad ...error,
 ) error {
@@ -126,8 +126,8 @@ func isAny(err error, targets []error) bool {
 	return false
 }
 
-// write replaces the snapshot with the state after record n. Requests wait meanwhile. A request
-// names the record of its snapshot, so that pieces of two snapshots never mix.
+// write replaces the snapshot with the state after record n. Requests wait until write returns. A
+// request names the record of its snapshot, so that a device never mixes pieces of two snapshots.
 func (s *snapshotServer) write(n uint64, tip wire.Tip, save func(io.Writer) error) error {
 	s.stored = snapshotFile{}
 	counted := &counter{}
@@ -160,7 +160,7 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// answer answers a request for a piece of the snapshot, on the bus's goroutine. It holds one
+// answer answers a request for a piece of the snapshot, on the bus's goroutine. answer holds one
 // piece at a time.
 func (s *snapshotServer) answer(m bus.Message) {
 	request, err := wire.DecodeSnapshotRequest(m.Data)

@@ -11,7 +11,8 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// workSurvey answers an announcement without perturbations: it asks for losses, and no round.
+// workSurvey answers an announcement without perturbations. Such an announcement begins a survey of
+// losses, and not a round.
 func (c *Client) workSurvey(ctx context.Context, a *arrival) (next, error) {
 	p := c.follower.Plan()
 	if !surveyable(a.Survey, p) {
@@ -44,8 +45,9 @@ func (c *Client) sendSurvey(
 	return c.sendReply(ctx, round, r)
 }
 
-// surveyable says whether a run with the plan may ask for a survey. No answer hides a loss, so
-// there is none where devices add noise, or their contributions are summed.
+// surveyable says whether a run with the plan may ask for a survey. The answer to a survey contains
+// losses without noise or masks. So there are no surveys in runs in which devices add noise, or the
+// coordinator sees only sums of contributions.
 func surveyable(k survey.Kind, p *plan.Plan) bool {
 	device, _ := p.Noisy()
 	if device || p.Summed() {

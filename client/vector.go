@@ -10,10 +10,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// workVector answers a round with a vector, of which it sends only the pieces that the coordinator
-// lacks.
+// workVector answers a round with a vector. workVector sends only the pieces of the vector that the
+// coordinator lacks.
 func (c *Client) workVector(ctx context.Context, a *arrival) (next, error) {
-	if fault, kept, err := c.sendAgain(ctx, a); kept { // a decline
+	if fault, kept, err := c.sendAgain(ctx, a); kept { // the reply to send again is a decline
 		return worked(waiting(fault), err)
 	}
 	closes := c.lastChance(a)

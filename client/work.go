@@ -21,11 +21,11 @@ var (
 	errSuperseded = errors.New("a later round was announced")
 )
 
-// errUnusable: an announcement asks for something that the plan rules out.
+// errUnusable says that an announcement asks for something that the plan rules out.
 var errUnusable = errors.New("announcement of an impossible round")
 
-// work contributes to the round that a announces, if a asks this device. It computes the answer
-// once, and sends the same bytes whenever the round asks again.
+// work contributes to the round that a announces, if a asks this device. work computes the answer
+// once, and sends the same bytes whenever the coordinator asks again.
 func (c *Client) work(ctx context.Context, a *arrival) (next, error) {
 	p := c.follower.Plan()
 	if a.wants = c.asks(a, p); !a.wants {
@@ -47,21 +47,21 @@ func (c *Client) work(ctx context.Context, a *arrival) (next, error) {
 	return c.workScalars(ctx, a)
 }
 
-// worked tells what became of the work on a round, before the device reports its state.
+// worked reports the result of the work on a round, and then lets the device report its state.
 func worked(p Progress, err error) (next, error) {
 	return next{Progress: p, tells: true, then: (*Client).reportState}, err
 }
 
-// idle is what follows where there is no more to do for a round. fault is the reason; nil: none.
+// idle is the next step if there is no more to do for a round. fault is the reason; nil: none.
 func idle(fault error) (next, error) { return worked(waiting(fault), nil) }
 
-// fails is what follows from an error in the work on a round.
+// fails is the next step after an error in the work on a round.
 func fails(ctx context.Context, err error) (next, error) {
 	return worked(waiting(err), ends(ctx, err))
 }
 
-// asks says whether an announcement asks this device, and reads what it asks for in a run with
-// surveys or groups.
+// asks says whether an announcement asks this device. In a run with surveys or groups, asks also
+// reads the survey or this device's group from the announcement.
 func (c *Client) asks(a *arrival, p *plan.Plan) (asks bool) {
 	switch {
 	case a.Perturbations == 0: // not a round
@@ -74,7 +74,7 @@ func (c *Client) asks(a *arrival, p *plan.Plan) (asks bool) {
 }
 
 // sendAgain sends the reply that this device promised, if the coordinator lacks it. kept is false
-// if there is none.
+// if there is no such reply.
 func (c *Client) sendAgain(ctx context.Context, a *arrival) (fault error, kept bool, err error) {
 	repeats := c.member.repeats(a)
 	frame := c.outbox.Frame(&a.Ask, c.follower.Replica().Hash().Tip())
@@ -82,7 +82,7 @@ func (c *Client) sendAgain(ctx context.Context, a *arrival) (fault error, kept b
 		return nil, false, nil
 	}
 	if a.amid {
-		return nil, true, nil // the coordinator announced it before the reply came
+		return nil, true, nil // the coordinator sent a before it had this device's reply
 	}
 	missing, ok := a.Missing()
 	if ok && !missing.Has(c.member.slot) || !ok && !repeats {
@@ -95,8 +95,8 @@ func (c *Client) sendAgain(ctx context.Context, a *arrival) (fault error, kept b
 	return fault, true, err
 }
 
-// abstains says whether this device computes no answer to a round now, and why if that is worth
-// telling.
+// abstains says whether this device computes no answer to a round now. why is the reason if the
+// Recorder should get one.
 func (c *Client) abstains(
 	ctx context.Context, a *arrival, closes time.Time,
 ) (why error, abstains bool) {
@@ -108,9 +108,9 @@ func (c *Client) abstains(
 	return nil, c.backoff.Lasts() && c.backsOff(ctx, a.N, closes)
 }
 
-// A computation is what the app computes for an announcement, and how the result is sent.
+// A computation is what the app computes for an announcement, and how the device sends the result.
 type computation struct {
-	closes time.Time // when the device gives it up
+	closes time.Time // when the device gives up the computation
 	calls  probe.Calls
 	run    func(context.Context) (probe.Result, error)
 	send   sender
@@ -119,7 +119,7 @@ type computation struct {
 // A sender completes, stores and sends the reply with a result.
 type sender func(context.Context, *working, *wire.Reply, *probe.Result) (Progress, error)
 
-// computing tells that the device works, and then computes. fault is what it tells, too.
+// computing reports that the device works, and then computes. The report includes fault.
 func computing(a *arrival, fault error, job computation) (next, error) {
 	p := Progress{State: Working, Err: fault}
 	return telling(p, func(c *Client, ctx context.Context) (next, error) {
@@ -129,7 +129,8 @@ func computing(a *arrival, fault error, job computation) (next, error) {
 	})
 }
 
-// compute has the app compute and sends the result. It declines if that fails.
+// compute lets the app compute and sends the result. compute declines the round if the computation
+// fails.
 func (c *Client) compute(
 	ctx context.Context, round *working, job *computation,
 ) (Progress, error) {
@@ -148,7 +149,7 @@ func (c *Client) compute(
 	}, &result)
 }
 
-// result has the app compute for record n, if it can in time.
+// result lets the app compute for record n, if the app can finish in time.
 func (c *Client) result(
 	ctx context.Context, n uint64, job *computation,
 ) (weight uint32, result probe.Result, err error) {
@@ -168,17 +169,18 @@ func (c *Client) send(ctx context.Context, frame []byte) error {
 	return err
 }
 
-// A working is the context of the work on one announcement. It ends with the context of Run, or as
-// soon as the contribution no longer counts: when the round closes or a later one is announced, or
-// with Plan.Late some records later.
+// A working is the context of the work on one announcement. The context ends with the context of
+// Run, or as soon as the contribution no longer counts. Without Plan.Late, that is when the round
+// closes or the coordinator announces a later round. With Plan.Late, that is some deadlines or
+// records later.
 type working struct {
 	context.Context
 	a          *arrival
-	late       uint64      // records for which the contribution still counts
+	late       uint64      // number of later records for which the contribution still counts
 	superseded atomic.Bool // ended by a later round
 	cancel     context.CancelFunc
 	unwatch    func()
-	masks      *secagg.Session // the steps of secure aggregation; nil: the reply travels without masks
+	masks      *secagg.Session // the steps of secure aggregation; nil: no masks
 }
 
 func (c *Client) working(
@@ -190,9 +192,9 @@ func (c *Client) working(
 	return w
 }
 
-// see ends the work if a later round was announced. An announcement of the same record asks for
-// nothing that the reply will not bring. Any other new announcement ends the steps of
-// secure aggregation. The computed contribution also serves another attempt.
+// see ends the work if the coordinator announced a later round. If a new announcement is for the
+// same record, the reply under way answers it, too. Any announcement of another attempt ends the
+// steps of secure aggregation. The device can use its computed contribution for the other attempt.
 func (w *working) see(later *arrival) {
 	if w.masks != nil && !w.a.same(later) {
 		w.masks.Supersede()
@@ -212,11 +214,11 @@ func (w *working) end() {
 // grouped says whether announcements of a plan name the devices of each group.
 func grouped(p *plan.Plan) bool { return p.Sharing == plan.GroupDirections && grouping.Names(p) }
 
-// possible says whether a round fits the plan. With transport=dense scalars stay on the device, so
-// there may be more than fit into a reply.
+// possible says whether a round fits the plan. With transport=dense the device does not send
+// scalars, so there may be more scalars than fit into a reply.
 func possible(a *arrival, p *plan.Plan) error {
 	many := uint64(p.Steps)*uint64(a.Perturbations) > plan.MaxScalars && !p.SendsVectors()
-	still := a.StepSize == 0 && p.ServerRule == plan.ServerNormalized // x stays, m advances
+	still := a.StepSize == 0 && p.ServerRule == plan.ServerNormalized // x stays, m changes
 	if many || !(a.StepSize > 0 || still) {
 		return fmt.Errorf("%w: %d local steps, %d perturbations, step size %v",
 			errUnusable, p.Steps, a.Perturbations, a.StepSize)

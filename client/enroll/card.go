@@ -16,20 +16,20 @@ import (
 // Start is the beginning of the line of `zofl device add --qr`.
 const Start = "zofl:?"
 
-// ErrVersion is matched by the error for a line that a later program version wrote.
+// An error matches ErrVersion if a later program version wrote the line.
 var ErrVersion = errors.New("enroll: the line is for a later version")
 
-// A Card is a device's place in a run. It is a secret.
+// A Card is a device's place in a run. Keep it secret.
 type Card struct {
 	URL       string // server, such as tls://broker.example.org:4222
 	Run, ID   string
 	JWT, Seed string            // the user's
-	Authority [sha256.Size]byte // fingerprint of the certificate that signs the server's
+	Authority [sha256.Size]byte // fingerprint of the certificate that signs the server's certificate
 	Key       string            // the coordinator's keys, see [signed.ParseKeys]; "": it has none
 }
 
-// Parse reads the line that `zofl device add NAME --qr` prints, with space around it. No error
-// shows the secrets of the line.
+// Parse reads the line that `zofl device add NAME --qr` prints, with or without space around it.
+// Errors of Parse do not contain the secrets of the line.
 func Parse(line string) (*Card, error) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(line), Start)
 	if !ok {
@@ -37,7 +37,7 @@ func Parse(line string) (*Card, error) {
 			"`zofl device add NAME --qr` prints", Start)
 	}
 	parts, err := url.ParseQuery(rest)
-	if err != nil { // its text has a part of the line
+	if err != nil { // the error's text contains a part of the line
 		return nil, errors.New("the line is damaged: take it again")
 	}
 	if v := parts.Get("v"); v != "1" {

@@ -8,16 +8,16 @@ import (
 	"slices"
 )
 
-// ErrAuthority: another authority than the line's vouches for the server.
+// ErrAuthority says that another authority than the line's signed the server's certificate.
 var ErrAuthority = errors.New("the server's certificate is not of the authority of the line")
 
 // TLS returns the settings of a connection to a server with one of these names or addresses. The
-// authority with the given fingerprint must have signed its certificate. The server sends the
-// authority's certificate after its own.
+// authority with the given fingerprint must have signed the server's certificate. The server must
+// send the authority's certificate after its own.
 func TLS(authority [sha256.Size]byte, hosts ...string) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
-		// The authority is known by its fingerprint alone, so crypto/tls cannot verify.
+		// Only the fingerprint of the authority is known, so crypto/tls cannot verify.
 		InsecureSkipVerify: true,
 		VerifyConnection: func(s tls.ConnectionState) error {
 			err := verify(s, authority, hosts)
@@ -30,7 +30,7 @@ func TLS(authority [sha256.Size]byte, hosts ...string) *tls.Config {
 	}
 }
 
-// verify checks the certificates of a server of one of these names.
+// verify checks the certificates of a server with one of these names.
 func verify(s tls.ConnectionState, authority [sha256.Size]byte, hosts []string) error {
 	err := ErrAuthority
 	for _, name := range hosts { // an IP address is in no TLS greeting: s.ServerName is empty
@@ -43,8 +43,8 @@ func verify(s tls.ConnectionState, authority [sha256.Size]byte, hosts []string) 
 	return err
 }
 
-// Verify checks that the authority of a fingerprint signed the first certificate of a list, for a
-// server of this name or address. The authority's own certificate must be in the list, otherwise
+// Verify checks that the authority with a fingerprint signed the first certificate of a list, for a
+// server with this name or address. The authority's own certificate must be in the list: otherwise
 // the error is [ErrAuthority].
 func Verify(list []*x509.Certificate, authority [sha256.Size]byte, name string) error {
 	at := slices.IndexFunc(list, func(ca *x509.Certificate) bool {

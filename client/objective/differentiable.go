@@ -3,11 +3,12 @@ package objective
 import "context"
 
 // A Differentiable objective also has the gradient of its loss, for instance from a backward pass.
-// The runtime then asks for gradients instead of losses, projects each on the round's directions,
-// and sends the same scalars as other devices. So both kinds of devices train one model in one run,
-// with the same bytes. The scalars are the limits of difference quotients for mu to 0. A local step
-// takes one call, whatever P is. A plan with estimator=surrogate still asks for losses, because it
-// learns from them. CheckGradient of package fleet detects a gradient with a wrong sign or scale.
+// The runtime then asks for gradients instead of losses, projects each gradient on the round's
+// directions, and sends the same scalars as other devices. So devices with gradients and devices
+// with losses train one model in one run, and send equally many bytes. The scalars are the limits
+// of difference quotients for mu to 0. A local step takes one call, whatever P is. With
+// estimator=surrogate the runtime still asks for losses, because it fits the surrogate to losses.
+// CheckGradient of package fleet detects a gradient with a wrong sign or scale.
 //
 // A Differentiable objective costs the device two vectors of d floats, x and g.
 type Differentiable interface {
@@ -21,14 +22,15 @@ type Differentiable interface {
 }
 
 // A Directional objective also has the derivative of its loss along a direction, for instance from
-// forward-mode differentiation. The runtime then asks for derivatives instead of differences, one
-// for each of the P directions of a local step. Everything else is as with [Differentiable].
+// forward-mode differentiation. The runtime then asks for derivatives instead of differences: one
+// derivative for each of the P directions of a local step. Everything else is as with
+// [Differentiable].
 //
 // A Directional objective costs the device two vectors of d floats, x and z.
 type Directional interface {
 	Objective
-	// Slope returns the mean loss on minibatch b at parameters x, and its derivative along z. z
-	// includes the plan's factors on mu, so its length is not 1. The rules of
+	// Slope returns the mean loss on minibatch b at parameters x, and the derivative of that loss
+	// along z. z includes the plan's factors on mu, so its length is not 1. The rules of
 	// [Differentiable].Gradient for vectors and ctx hold here, too.
 	//
 	//	slope = limit for t to 0 of (loss(x + t z) - loss(x))/t
@@ -36,8 +38,8 @@ type Directional interface {
 }
 
 // A StreamingDirectional objective is a [Directional] one that reads parameters and directions
-// block by block. So the runtime needs no flat copy of either. The app computes with both as it
-// reads them: layer by layer, the layer's outputs and their derivatives. The runtime prefers
+// block by block. So the runtime needs no flat copy of parameters or directions. The app computes
+// while it reads: layer by layer, the layer's outputs and their derivatives. The runtime prefers
 // Differentiable to StreamingDirectional, and StreamingDirectional to Directional.
 type StreamingDirectional interface {
 	Objective

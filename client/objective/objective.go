@@ -1,14 +1,16 @@
 // Package objective has the interfaces that an app implements: the loss that a device evaluates,
-// and optionally metrics, a sample count and a policy. It knows no runs, networks or logs.
+// and optionally metrics, a sample count and a policy. The package knows nothing of runs, networks
+// or logs.
 //
 // An [Objective] has one of three forms. A [Flat] loss takes the parameters as one vector; [Func]
-// makes one of a function. A [Streaming] loss reads the parameters block by block, so that the
+// makes a Flat loss of a function. A [Streaming] loss reads the parameters block by block, so that
+// the
 // runtime makes no copy of a perturbed model. A [Batched] loss evaluates all points of a step in
 // one pass over the weights. The runtime prefers Batched to Streaming, and Streaming to Flat.
 //
-// It may also implement [Evaluator], [Sampler] and [Policy], and [Classed] for plans with classes.
-// If the app can differentiate its loss, it may implement [Differentiable], [Directional] or
-// [StreamingDirectional]. The runtime finds these by type assertion.
+// An objective may also implement [Evaluator], [Sampler] and [Policy], and [Classed] for plans with
+// classes. If the app can differentiate its loss, the objective may implement [Differentiable],
+// [Directional] or [StreamingDirectional]. The runtime finds these interfaces by type assertion.
 //
 // The runtime calls all methods from one goroutine at a time. A call that fails, panics or hangs
 // costs the device only its contribution to that round.
@@ -19,8 +21,8 @@ import (
 	"time"
 )
 
-// An Objective is a model that the app can evaluate. It also implements [Flat], [Streaming] or
-// [Batched].
+// An Objective is a model that the app can evaluate. An Objective also implements [Flat],
+// [Streaming] or [Batched].
 type Objective interface {
 	// Dim is the number of parameters. It never changes.
 	Dim() int
@@ -30,7 +32,7 @@ type Objective interface {
 type Flat interface {
 	Objective
 	// Loss returns the mean loss on minibatch b at parameters x, which have Dim elements. x belongs to
-	// the runtime and is valid until Loss returns; the runtime ignores changes that Loss makes to it.
+	// the runtime and is valid until Loss returns. The runtime ignores changes that Loss makes to x.
 	// ctx ends when the round does: then return early, with any error.
 	Loss(ctx context.Context, x []float32, b Batch) (float64, error)
 }
@@ -44,10 +46,11 @@ type Streaming interface {
 }
 
 // Batched is an [Objective] that evaluates all points of a local step in one pass over the model.
-// Use it where loading weights costs more than computing with them: for models that exceed a cache
-// or come from flash, and for engines that take a batch of weights. The app loads each weight once
-// for all points. The runtime generates each direction once for both sides of a difference. The
-// price is memory: one block for each of [Points.Len] points, where Streaming needs one in all.
+// Use Batched where loading weights costs more than computing with them: for models that exceed a
+// cache or come from flash, and for engines that take a batch of weights. The app loads each weight
+// once for all points. The runtime generates each direction once for both sides of a difference.
+// The price is memory: Batched needs one block for each of [Points.Len] points, and Streaming needs
+// only one block.
 //
 // An app that sums its loss layer by layer keeps one sum for each point:
 //
@@ -70,24 +73,26 @@ type Batched interface {
 }
 
 // An Evaluator can also measure the model on held-out data. With a [Streaming] or [Batched]
-// objective, this costs a copy of the parameters.
+// objective, an Evaluator costs the runtime a flat copy of the parameters.
 type Evaluator interface {
 	// Evaluate returns the plan's metrics at x, in the plan's order, and the number of samples of
-	// which they are means. That number is their weight among devices. ctx ends after five minutes, or
-	// earlier, if a round asks the device meanwhile: when half of that round's time is over. Then
-	// return early, with any error: until Evaluate returns, the device declines every round.
+	// which they are means. That number is the weight of this device's metrics among those of all
+	// devices. ctx ends after five minutes. If the coordinator announces a round meanwhile, ctx ends
+	// earlier: when half of that round's time is over. Then return early, with any error: until
+	// Evaluate returns, the device declines every round.
 	Evaluate(ctx context.Context, x []float32) (values []float64, samples int, err error)
 }
 
-// A Sampler knows how many local samples there are. Plans with weights=samples use that number as
-// the device's weight; without a Sampler the weight is 1. No minibatch is larger, whatever the plan
-// says. A number below 1 means unknown.
+// A Sampler knows how many samples the device has. Plans with weights=samples use that number as
+// the device's weight; without a Sampler the weight is 1. No minibatch is larger than that number,
+// whatever the plan says. A number below 1 means unknown.
 type Sampler interface {
 	Samples() int
 }
 
 // A Policy decides whether the device may work now, for example by battery, charging or a metered
-// network. If it says no, the device declines the round, so that the round does not wait for it.
+// network. If the policy says no, the device declines the round, so that the round does not wait
+// for it.
 type Policy interface {
 	MayWork(Work) bool
 }
@@ -96,13 +101,13 @@ type Policy interface {
 type Work struct {
 	N         uint64        // index of the record that the round makes
 	Queries   uint64        // loss evaluations
-	Gradients uint64        // calls of Gradient or Slope, instead of queries
+	Gradients uint64        // calls of Gradient or Slope; if not 0, they replace the queries
 	Left      time.Duration // until the round closes; with late work, until the work no longer counts
 }
 
-// A Batch names a minibatch. All perturbations of a local step use the same minibatch, on both
-// sides of a difference. To draw the same minibatch each time, draw Size samples with a generator
-// that takes only Seed.
+// A Batch names a minibatch. In one local step, the runtime asks for all losses on the same
+// minibatch, for all perturbations and both sides of each difference. To draw the same minibatch
+// each time, draw Size samples with a generator that takes only Seed.
 type Batch struct {
 	N    uint64 // index of the record that the round makes
 	Step int    // local step, from 0

@@ -5,36 +5,37 @@ import (
 	"fmt"
 )
 
-// ErrRevoked: the call of the loss is over for which the runtime made this [Point] or [Points].
+// ErrRevoked says that the loss call is over for which the runtime made this [Point] or [Points].
 var ErrRevoked = errors.New("objective: the loss call of this point is over")
 
-// A Source supplies the parameters that points read. The runtime implements it, with a source that
-// generates perturbed parameters during the read. An app needs no source of its own, see
-// [NewPoint].
+// A Source supplies the parameters that points read. The runtime implements Source, and generates
+// perturbed parameters during the read. An app needs no source of its own, see [NewPoint].
 //
-// A call is the number of one loss call. Once that loss call is over, reads return [ErrRevoked].
+// The parameter call is the number of one loss call. Once that loss call is over, reads return
+// [ErrRevoked].
 // Several goroutines may read at once.
 type Source interface {
 	// Dim is the number of parameters.
 	Dim() int
-	// Read writes parameters off, off+1, ... of the call's only point to dst. They lie within Dim.
+	// Read writes parameters off, off+1, ... of the call's only point to dst. All of them lie within
+	// Dim.
 	Read(call uint64, dst []float32, off int) error
-	// ReadAll writes n parameters, from off on, of every point i of the call to dst[i]. It leaves out
-	// a dst[i] that is nil. They are within Dim.
+	// ReadAll writes n parameters, from off on, of every point i of the call to dst[i]. ReadAll leaves
+	// out a dst[i] that is nil. All n parameters lie within Dim.
 	ReadAll(call uint64, dst [][]float32, off, n int) error
 }
 
-// A Point is a parameter vector that a [Streaming] loss reads: x + mu z, which the runtime
-// generates during the read. It is valid during the loss call that received it; after that Read
-// returns [ErrRevoked].
+// A Point is a parameter vector that a [Streaming] loss reads: x + mu z. The runtime generates the
+// vector during the read. A Point is valid during the loss call that received it; after that call,
+// Read returns [ErrRevoked].
 type Point struct {
 	source Source
 	call   uint64
 
-	index, count int32 // of the step's points
+	index, count int32 // of this point among the step's points
 }
 
-// At returns the only point of a source's call. It is also the only point of its step.
+// At returns the only point of a source's call. That point is also the only point of its step.
 func At(s Source, call uint64) Point { return Point{s, call, 0, 1} }
 
 // Numbered returns p as the point with this index, of count points of its step.
@@ -57,9 +58,9 @@ func (p *Point) Count() int { return int(p.count) }
 // Dim is the number of parameters.
 func (p *Point) Dim() int { return p.source.Dim() }
 
-// Read writes parameters off, off+1, ..., off+len(dst)-1 to dst. It is fastest at offsets that are
-// multiples of 4096. Long reads use as many goroutines as the client's Config.Workers says. Several
-// goroutines of the app may read at once.
+// Read writes parameters off, off+1, ..., off+len(dst)-1 to dst. Read is fastest at offsets that
+// are multiples of 4096. Long reads use as many goroutines as the client's Config.Workers says.
+// Several goroutines of the app may read at once. The result is:
 //
 //	for i := range dst {
 //		dst[i] = x[off+i] + mu*z[off+i]
@@ -71,10 +72,11 @@ func (p *Point) Read(dst []float32, off int) error {
 	return p.source.Read(p.call, dst, off)
 }
 
-// Points are the parameter vectors at which a local step takes losses. With central differences
-// these are x + mu z_0, x - mu z_0, x + mu z_1, and so on; with forward differences x, x + mu z_0,
-// x + mu z_1, and so on. With a surrogate they are its local iterate, or the points around it. The
-// runtime generates them during the read, by the rules of a [Point].
+// Points are the parameter vectors at which a local step takes losses. With central differences the
+// points are x + mu z_0, x - mu z_0, x + mu z_1, and so on. With forward differences the points are
+// x, x + mu z_0, x + mu z_1, and so on. With a surrogate the points are the step's local iterate,
+// or the points around the iterate. The runtime generates the points during the read, by the rules
+// of a [Point].
 type Points struct {
 	source Source
 	call   uint64
@@ -89,18 +91,20 @@ func AllAt(s Source, call uint64, length int) Points { return Points{s, call, le
 func NewPoints(x ...[]float32) *Points { return &Points{fixed(x), 0, len(x)} }
 
 // Len is the number of points: 2P in a round of P perturbations with central differences, 1+P with
-// forward differences. With a surrogate it is 1, and then the number of queries around the iterate.
+// forward differences. With a surrogate, Len is 1 in the call for the iterate, and the number of
+// queries in the call for the points around the iterate.
 func (p *Points) Len() int { return p.length }
 
 // Dim is the number of parameters.
 func (p *Points) Dim() int { return p.source.Dim() }
 
 // Read writes parameters off, off+1, ... of every point: dst[i][j] is parameter off+j of point i.
-// dst has [Points.Len] elements of one length; Read skips a dst[i] that is nil. It generates each
-// direction once and loads x once, however many blocks you read. Reads are fastest at offsets and
-// lengths that are multiples of 4096: a read that begins within a block takes as long as one of the
-// whole block. Long reads use as many goroutines as Config.Workers of the client says. Several
-// goroutines of the app may read at once. That is fastest if each of them reads block after block.
+// dst has [Points.Len] elements of one length; Read skips a dst[i] that is nil. Read generates each
+// direction once and loads x once, however many points dst asks for. Reads are fastest at offsets
+// and lengths that are multiples of 4096: a read that begins within a block takes as long as a read
+// of the whole block. Long reads use as many goroutines as Config.Workers of the client says.
+// Several goroutines of the app may read at once. Concurrent reads are fastest if each goroutine
+// reads block after block. The result is:
 //
 //	for i := range dst {
 //		for j := range dst[i] {
@@ -118,7 +122,7 @@ func (p *Points) Read(dst [][]float32, off int) error {
 	return p.source.ReadAll(p.call, dst, off, n)
 }
 
-// count returns how many parameters of each point dst takes.
+// count returns how many parameters of each point a read into dst writes.
 func (p *Points) count(dst [][]float32) (n int, err error) {
 	if len(dst) != p.length {
 		return 0, fmt.Errorf(
@@ -150,7 +154,8 @@ func within(s Source, off, n int) error {
 	return nil
 }
 
-// fixed is a source that reads vectors in memory. Its calls never end.
+// fixed is a source that reads vectors in memory. Its calls never end, so it never returns
+// ErrRevoked.
 type fixed [][]float32
 
 func (f fixed) Dim() int {

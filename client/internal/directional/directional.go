@@ -1,7 +1,7 @@
 // Package directional computes the derivatives of a loss along a round's directions, for a device
-// that has its gradient. They are the limits, for mu to 0, of the differences that a device without
-// a gradient takes. Nobody needs to repeat what a device sends, so these sums are in float64, in
-// whatever order is fast.
+// that has the gradient of its loss. The derivatives are the limits, for mu to 0, of the
+// differences that a device without a gradient computes. No other device repeats these sums, so the
+// package computes them in float64, in whatever order is fast.
 package directional
 
 import (
@@ -15,21 +15,22 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// A Projector computes derivatives along directions at one point after another: Begin, then
-// Project or Tangent. Once it has its buffers, it allocates a few bytes a point.
+// A Projector computes derivatives along directions at one point after another: call Begin, then
+// Project or Tangent. Once a Projector has its buffers, it allocates a few bytes a point.
 //
-// With S the factors on mu, mu (x, z) is moved by the direction u = S z. At the end of a box x can
-// only move inside. Then a forward difference sees the part of u that leads inside; a central
-// difference, of which only one side remains, sees half of u.
+// A probe moves x along u = S z, with S the factors on mu. An element of x at an end of its box can
+// move only into the box. So a forward difference includes that element of u only if the element
+// points into the box. A central difference has only one of its two points for that element, and so
+// includes half of the element.
 type Projector struct {
 	team  *parallel.Team
 	spans []span
 	x     []float32
 	half  bool // central differences
 	g     []float32
-	edges []int // forward differences: elements of x at an end of their box, ascending
+	edges []int // forward differences: ascending indices of elements at an end of their box
 
-	// Of a call of Project.
+	// The next fields are for a call of Project.
 	z       []replica.Direction
 	r       *replica.Replica
 	tile    int       // blocks of a piece
@@ -53,9 +54,9 @@ func New(workers int) *Projector {
 	return p
 }
 
-// Begin readies the projector for a point x, in its boxes. g is the gradient there, which
-// Begin overwrites; nil for Tangent alone. Both belong to the projector until the next Begin.
-// The error names the first element of g that is not finite.
+// Begin readies the projector for a point x, in its boxes. g is the gradient at x; nil for Tangent
+// alone. Begin overwrites g. x and g belong to the projector until the next Begin. The error names
+// the first element of g that is not finite.
 func (p *Projector) Begin(pl *plan.Plan, x, g []float32) error {
 	p.x, p.g, p.edges, p.half = x, g, p.edges[:0], pl.Difference == plan.Central
 	p.setSpans(pl)
@@ -71,7 +72,7 @@ func (p *Projector) Begin(pl *plan.Plan, x, g []float32) error {
 	return nil
 }
 
-// scale multiplies a span of g, which starts at element at, by its factor on mu.
+// scale multiplies a span of g by the span's factor on mu. The span starts at element at.
 func (p *Projector) scale(at int, s *span) error {
 	if p.g == nil {
 		return nil
@@ -110,11 +111,11 @@ func (p *Projector) setSpans(plan *plan.Plan) {
 	}
 }
 
-// piecesOfModel is about how many pieces a large model is cut into: enough for any number of
+// piecesOfModel is about how many pieces Project cuts a large model into: enough for any number of
 // workers, and few sums to add.
 const piecesOfModel = 64
 
-// workFor is the least work, in elements of directions, for which another thread is woken.
+// workFor is the least work, in elements of directions, for which Project uses other threads.
 const workFor = 32 * prng.BlockLen
 
 // Project sets dst[i] to the derivative of the loss along direction z[i]: g times u.
@@ -135,8 +136,8 @@ func (p *Projector) Project(dst []float64, r *replica.Replica, z []replica.Direc
 	p.r, p.z = nil, nil
 }
 
-// piece computes the share of one piece of the model in the derivatives. A block of g stays in the
-// cache for all directions.
+// piece computes the share of piece i of the model in the derivatives. A block of g stays in the
+// processor's cache for all directions.
 func (p *Projector) piece(_, i int) {
 	sums := p.sums[i*len(p.z):][:len(p.z)]
 	for b := i * p.tile; b < (i+1)*p.tile && b*prng.BlockLen < len(p.g); b++ {
@@ -169,7 +170,7 @@ func (p *Projector) total(i int) float64 {
 	return sum
 }
 
-// cleared returns n zeros, in the memory of v if that suffices.
+// cleared returns a slice of n zeros, in the memory of v if that suffices.
 func cleared(v []float64, n int) []float64 {
 	if cap(v) < n {
 		return make([]float64, n)

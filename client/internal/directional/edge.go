@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// findEdges finds the elements of a span, which starts at element at, that are at an end of
-// their box.
+// findEdges finds the elements of a span that are at an end of their box. The span starts at
+// element at.
 func (p *Projector) findEdges(at int, s *span) {
 	for i := at; i < s.end && s.boxed; i++ {
 		if !(s.low < p.x[i] && p.x[i] < s.high) {
@@ -27,7 +27,7 @@ func (p *Projector) edgesIn(at, end int) []int {
 }
 
 // outside returns the part of the inner product of elements [at, end) of one block that a forward
-// difference does not see, because it would lead out of a box.
+// difference leaves out, because these elements of x would leave their box.
 func (p *Projector) outside(z prng.Direction, at, end int) (sum float64) {
 	edges := p.edgesIn(at, end)
 	if len(edges) == 0 || p.half {
@@ -48,7 +48,7 @@ func (p *Projector) outside(z prng.Direction, at, end int) (sum float64) {
 	return sum
 }
 
-// leaves says whether x, at an end of the box, would leave it by a step along u.
+// leaves says whether x, at an end of the box, would leave the box by a step along u.
 func (s *span) leaves(x, u float32) bool { return x <= s.low && u < 0 || x >= s.high && u > 0 }
 
 // spanOf returns the span of element i.
@@ -57,8 +57,8 @@ func (p *Projector) spanOf(i int) *span {
 	return &p.spans[at]
 }
 
-// Tangent sets u to elements off, off+1, ... of the vector along which to take the derivative for
-// direction z. Several goroutines may call it at once.
+// Tangent sets u to elements off, off+1, ... of the vector along which the app takes the derivative
+// for direction z. Several goroutines may call Tangent at once.
 func (p *Projector) Tangent(u []float32, off int, r *replica.Replica, z *replica.Direction) {
 	address, scale, coefs, basis := r.Parts(z)
 	fillFrom(u, off, address)

@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A file of a client holds a magic, the lengths of run and id in a byte each, run, id, the
-// content, and the SHA-256 of all that.
+// A file of a client holds a magic, the lengths of run and id in a byte each, run, id, the content,
+// and the SHA-256 of all bytes before it.
 
 // Overhead bounds the bytes of a file other than its magic and its content.
 const Overhead = 2 + 2*plan.MaxName + sha256.Size
@@ -34,9 +34,9 @@ func (s *Keeper) SaveFile(item, magic string, content []byte) error {
 	})
 }
 
-// LoadFile passes take the content of a file, if there is one. It sets aside a file that is longer
-// than most bytes or not this client's, or that take refuses with bad. It returns the error of
-// Report.
+// LoadFile calls take with the content of a file, if there is one. LoadFile sets aside a file that
+// is longer than most bytes, is not this client's, or for which take returns bad. An error of
+// LoadFile is an error of Report.
 func (s *Keeper) LoadFile(item, magic string, most int, bad error, take func([]byte) error) error {
 	return s.Loaded(item, bad, s.Load(item, func(r *io.SectionReader) error {
 		if r.Size() > int64(most) {
@@ -54,8 +54,8 @@ func (s *Keeper) LoadFile(item, magic string, most int, bad error, take func([]b
 	}))
 }
 
-// Loaded takes the result of reading an item that an earlier process may have left. It sets
-// the item aside if err matches bad. The error is that of Report.
+// Loaded handles the result of reading an item that an earlier process may have left. Loaded sets
+// the item aside if err matches bad. An error of Loaded is an error of Report.
 func (s *Keeper) Loaded(item string, bad, err error) error {
 	switch {
 	case err == nil, errors.Is(err, fs.ErrNotExist):
@@ -66,7 +66,7 @@ func (s *Keeper) Loaded(item string, bad, err error) error {
 	return s.Check(item, err)
 }
 
-// content returns the content of a file, or an error that says what is wrong with the file.
+// content returns the content of a file, or a text that says what is wrong with the file.
 func (s *Keeper) content(magic string, file []byte) (content []byte, fault string) {
 	head := s.Head(magic)
 	if len(file) < len(head)+sha256.Size || !bytes.Equal(file[:len(head)], head) {

@@ -1,6 +1,6 @@
 // Package files keeps a client's files in the app's store, and reports once when the store fails.
-// It knows how a file names its device and proves itself complete. It does not know the meaning of
-// the files.
+// The package knows how a file names its device, and how a reader checks that the file is complete.
+// The package does not know the meaning of the files.
 package files
 
 import (
@@ -11,7 +11,8 @@ import (
 	"sync"
 )
 
-// ErrStore: writing or reading the store failed, or an item in it was unusable.
+// ErrStore says that writing or reading the store failed, or that an item in the store was
+// unusable.
 var ErrStore = errors.New("store")
 
 // A Store keeps named items of bytes; client.Store documents its methods.
@@ -26,16 +27,16 @@ type Config struct {
 	Store   Store
 	Run, ID string
 	Logger  *slog.Logger
-	// Report reports a fault to the app; its error ends Run.
+	// Report reports a fault to the app. An error of Report ends Run.
 	Report func(error) error
 }
 
-// A Keeper is a client's side of its store. A client without a store has none: nil.
+// A Keeper is a client's side of its store. A client without a store has a nil Keeper.
 //
-// The goroutine of Run owns it. Another goroutine may only call Use.
+// The goroutine of Run owns a Keeper. Another goroutine may only call Use.
 type Keeper struct {
 	cfg     Config
-	failing map[string]bool // items whose last use failed; each is reported already
+	failing map[string]bool // items whose last use failed; the keeper has reported each
 
 	mu sync.Mutex // held during each use of the store
 }
@@ -55,7 +56,7 @@ func (s *Keeper) Save(item string, write func(io.Writer) error) error {
 	return s.Use(func(store Store) error { return store.Save(item, write) })
 }
 
-// Load calls read with an item; the error matches fs.ErrNotExist if there is none.
+// Load calls read with an item. The error matches fs.ErrNotExist if there is no such item.
 func (s *Keeper) Load(item string, read func(*io.SectionReader) error) error {
 	return s.Use(func(store Store) error { return store.Load(item, read) })
 }
@@ -63,8 +64,8 @@ func (s *Keeper) Load(item string, read func(*io.SectionReader) error) error {
 // Failing says whether the last use of an item failed.
 func (s *Keeper) Failing(item string) bool { return s.failing[item] }
 
-// Check takes the result of a use of an item. It reports the first failure, and no other until the
-// item works again. It returns the error of Report.
+// Check handles the result of a use of an item. Check reports the first failure, and no other
+// failure until the item works again. An error of Check is an error of Report.
 func (s *Keeper) Check(item string, err error) error {
 	switch {
 	case err == nil && s.failing[item]:
@@ -78,7 +79,7 @@ func (s *Keeper) Check(item string, err error) error {
 	return nil
 }
 
-// Discard sets aside an unusable item, and reports that. The error is that of Report.
+// Discard sets aside an unusable item, and reports that. An error of Discard is an error of Report.
 func (s *Keeper) Discard(item string, fault error) error {
 	err := s.Use(func(store Store) error { return store.SetAside(item) })
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A large file also holds, between the head and the content, the hash of record 1: the content
-// belongs to that plan. It is written and read piece by piece.
+// A large file also holds, between the head and the content, the hash of record 1, because the
+// content belongs to one plan. A keeper writes and reads a large file piece by piece.
 
-// SaveStream stores a large file. write need not check for errors. Pass the error to
+// SaveStream stores a large file. write need not check for errors. Pass the error of SaveStream to
 // [Keeper.Check].
 func (s *Keeper) SaveStream(item, magic string, plan wire.Hash, write func(io.Writer)) error {
 	return s.Save(item, func(file io.Writer) error {
@@ -30,9 +30,9 @@ func (s *Keeper) SaveStream(item, magic string, plan wire.Hash, write func(io.Wr
 	})
 }
 
-// LoadStream passes take the content of a large file, of size bytes, if there is one. It sets aside
-// a file of another client or plan, and one that take refuses with bad. It returns the error of
-// Report.
+// LoadStream calls take with the content of a large file, of size bytes, if there is one.
+// LoadStream sets aside a file of another client or plan, and a file for which take returns bad. An
+// error of LoadStream is an error of Report.
 func (s *Keeper) LoadStream(item, magic string, plan wire.Hash, bad error,
 	take func(r io.Reader, size int64) error,
 ) error {

@@ -6,24 +6,24 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Bounds of a batch. Params, Digest and the end of Run wait while a batch is applied, so it is
-// sized to take batchTime at this device's measured pace.
+// These are bounds of a batch. Params, Digest and the end of Run wait while the follower applies a
+// batch. So at this device's measured pace a batch takes at most about batchTime.
 const (
 	batchTime = 250 * time.Millisecond
 	batchMost = 64
 )
 
-// A batch holds records of a catch-up that wait to be applied together. They alias the answer
-// that brought them, so they are applied before the next answer.
+// A batch holds records of a catch-up that the follower will apply together. The records alias the
+// answer that brought them, so the follower applies them before it reads the next answer.
 type batch struct {
 	records [][]byte
 	rounds  int
 	work    float64 // in elements, see elements
 }
 
-// advance moves past record n, the next one of the log. It adds a record of the path to the batch,
-// and skips others. If the record shows that the path is wrong, because of an unknown rollback,
-// advance only skips records from then on. The catch-up ends at record last.
+// advance moves past record n, the next record of the log. advance adds a record of the path to the
+// batch, and skips other records. If the record shows that the path is wrong, because of an unknown
+// rollback, advance only skips records from then on. The catch-up ends at record last.
 func (f *Follower) advance(n uint64, record []byte, live path, last uint64) error {
 	r := &f.decoded
 	if err := r.Decode(record); err != nil {
@@ -38,7 +38,7 @@ func (f *Follower) advance(n uint64, record []byte, live path, last uint64) erro
 	return f.advanceAlong(n, record, live, last)
 }
 
-// advanceAlong does what advance says in a log with rollbacks.
+// advanceAlong does the work of advance in a log with rollbacks.
 func (f *Follower) advanceAlong(n uint64, record []byte, live path, last uint64) error {
 	r := &f.decoded
 	surprise := r.To != f.course.to(n)
@@ -61,8 +61,8 @@ func (f *Follower) advanceAlong(n uint64, record []byte, live path, last uint64)
 	return nil
 }
 
-// add adds a record to the batch. It applies the batch in three cases: after a record that is not a
-// round, at a state whose digest is due or that the witness wants, and when the batch is full.
+// add adds a record to the batch. add applies the batch in three cases: after a record that is not
+// a round, at a state whose digest is due or that the witness wants, and when the batch is full.
 func (f *Follower) add(record []byte, r *wire.Record, last uint64) error {
 	b, plan, work := &f.batch, f.replica.Plan(), 0.0
 	if r.Kind == wire.KindRound && plan != nil {
@@ -80,7 +80,7 @@ func (f *Follower) add(record []byte, r *wire.Record, last uint64) error {
 	return nil
 }
 
-// applyBatch applies the batch, computes a digest that is due, and calls the witness.
+// applyBatch applies the batch, computes the digest if one is due, and calls the witness.
 func (f *Follower) applyBatch(last uint64) error {
 	b := &f.batch
 	if len(b.records) == 0 {
@@ -100,7 +100,7 @@ func (f *Follower) applyBatch(last uint64) error {
 	return f.witness(last)
 }
 
-// witness shows the present state to the witness.
+// witness calls the witness with the present state.
 func (f *Follower) witness(last uint64) error {
 	if f.cfg.Witness == nil {
 		return nil
@@ -108,5 +108,6 @@ func (f *Follower) witness(last uint64) error {
 	return f.cfg.Witness.See(f, last)
 }
 
-// due says whether a task that is due every so many records (0 for never) is due after record n.
+// due says whether a task is due after record n, if it is due after every so many records (0:
+// never).
 func due(n uint64, every uint32) bool { return every > 0 && n%uint64(every) == 0 }

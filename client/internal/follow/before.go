@@ -9,13 +9,13 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// itemBefore is the item with the state of a run that ended otherwise than this device knew: its
-// log lost records, or another run began under its name. That state may be the last copy of the
-// model. An empty item is none.
+// itemBefore is the item with the state of an earlier run. That run did not end as this device
+// knew: its log lost records, or another run began under its name. The item's state may be the last
+// copy of the model. An empty item holds no state.
 const itemBefore = "checkpoint-before"
 
-// KeepBefore saves the state as the state of a run that is about to be forgotten, unless one with
-// more records is saved. It returns the error of Report.
+// KeepBefore saves the state as the state of a run that the follower is about to forget. KeepBefore
+// does not replace a saved state with more records. An error is an error of Report.
 func (f *Follower) KeepBefore() error {
 	c, s := &f.checkpoints, f.cfg.Files
 	n := f.replica.N()
@@ -26,7 +26,7 @@ func (f *Follower) KeepBefore() error {
 	if !f.whole() {
 		var err error
 		if r, h, err = f.loadCheckpoint(); err != nil || r.N() <= c.before {
-			return nil // it is as good as lost: a later record's vector is needed
+			return nil // r is of no use: it lacks a later record's vector
 		}
 		n = r.N()
 	}
@@ -35,14 +35,15 @@ func (f *Follower) KeepBefore() error {
 		c.before, c.spare, c.ran = n, 0, wire.KeyTip(r.Plan())
 		f.cfg.Logger.Warn("keeping the model of the run before", "item", itemBefore, "record", n)
 	} else {
-		// The checkpoint of that run is the last copy, so a shorter run's checkpoint does not replace it.
+		// The checkpoint of that run is the last copy of its model. So do not replace it with the
+		// checkpoint of a shorter run.
 		c.spare = c.stored.n
 	}
 	return s.Check(itemBefore, err)
 }
 
-// openBefore notes which state an earlier process kept. It never sets the item aside: an operator
-// may need it, whatever this client finds wrong with it.
+// openBefore notes which state an earlier process kept. openBefore never sets the item aside: an
+// operator may need the item, whatever this client finds wrong with it.
 func (f *Follower) openBefore() error {
 	f.checkpoints.before = 0
 	err := f.cfg.Files.Load(itemBefore, func(file *io.SectionReader) error {
@@ -61,9 +62,10 @@ func (f *Follower) openBefore() error {
 	return f.cfg.Files.Check(itemBefore, err)
 }
 
-// dropBefore removes the state of the run before, once the present run's checkpoint is longer: a
-// person has accepted that its records are lost, or this device would wait. Nobody was asked where
-// another run has taken the name, or where the run has ended. Then the state stays.
+// dropBefore removes the state of the run before, once the present run's checkpoint has more
+// records. At that point an operator has accepted that the earlier records are lost: otherwise this
+// device would still wait. If another run has taken the name, or the run has ended, nobody has
+// accepted the loss. Then dropBefore keeps the state.
 func (f *Follower) dropBefore() error {
 	c := &f.checkpoints
 	if c.before == 0 || c.stored.n <= c.before || f.replica.Ended() != nil ||

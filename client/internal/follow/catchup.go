@@ -12,24 +12,25 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// errNoRecords: the coordinator's log ends before the record that it announced.
+// errNoRecords says that the coordinator's log ends before the record that the coordinator
+// announced.
 var errNoRecords = errors.New("catch-up brought no record")
 
-// How often a catch-up repeats a request: fetchTries if there is no answer, goneTries if the answer
-// says that a vector is gone. The latter take about a minute, because a coordinator may answer for
-// some seconds after another one began to lead.
+// A catch-up repeats a request up to fetchTries times if there is no answer, and up to goneTries
+// times if the answer says that a vector is gone. goneTries requests take about a minute, because
+// an old coordinator may answer for some seconds after another one began to lead.
 const (
 	fetchTries = 4
 	goneTries  = 8
 )
 
-// rollbackPasses bounds how often a catch-up passes over the log again because of unknown
-// rollbacks. One is enough, unless the log changes meanwhile.
+// rollbackPasses bounds how often a catch-up reads the log again because of unknown rollbacks. One
+// more pass is enough, unless the log changes meanwhile.
 const rollbackPasses = 3
 
-// catchUp brings the replica to the head, by records or by a snapshot, whichever is cheaper. A
-// rollback that it did not know costs at most two more passes over the log, however many others
-// follow: one pass to find the others, and a replay. It holds one answer at a time.
+// catchUp brings the replica to the head, by records or by a snapshot, whichever is cheaper. An
+// unknown rollback costs at most two more passes over the log, however many other rollbacks follow
+// it: one pass to find the others, and a replay. catchUp holds one answer at a time.
 func (f *Follower) catchUp(ctx context.Context, h *Head) error {
 	before, passes, began := f.pace.records, 0, time.Now()
 	defer func() { f.replays.done(began, time.Now()) }()
@@ -56,7 +57,7 @@ func (f *Follower) catchUp(ctx context.Context, h *Head) error {
 		}
 		if err != nil || !f.course.scanning {
 			if err == nil {
-				f.snapshots.download = nil // it takes the memory of a model
+				f.snapshots.download = nil // a download takes as much memory as a model
 			}
 			if err == nil && f.cfg.Files != nil && f.pace.records > before {
 				err = f.KeepIfDue()
@@ -73,7 +74,8 @@ func (f *Follower) catchUp(ctx context.Context, h *Head) error {
 }
 
 // resume returns the next record to read along a path. A replica that is not on the path starts
-// over from its checkpoint, or from record 1, unless it did so too often: [errRollbacks].
+// over from its checkpoint, or from record 1. If the replica started over too often, resume returns
+// [errRollbacks].
 func (f *Follower) resume(live path) (uint64, error) {
 	if !f.course.scanning && !live.has(f.replica.N()) {
 		if rest := f.Rest(); rest > 0 {
@@ -87,7 +89,7 @@ func (f *Follower) resume(live path) (uint64, error) {
 	}
 	n := f.replica.N()
 	if !f.course.scanning && f.course.passed >= live.from(n+1) {
-		f.course.passed = 0 // it passed over records that the path needs
+		f.course.passed = 0 // the device skipped records that the path needs
 	}
 	return max(n, f.course.passed) + 1, nil
 }
@@ -112,7 +114,7 @@ func (f *Follower) startOver(checkpoint bool) error {
 }
 
 // goBack replaces the replica with the replica of the checkpoint, or of record 1. fault says what
-// was wrong with the checkpoint. It frees the old state before it allocates the new one.
+// was wrong with the checkpoint. goBack frees the old state before it allocates the new one.
 func (f *Follower) goBack(checkpoint bool) (fault, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -136,8 +138,8 @@ func (f *Follower) goBack(checkpoint bool) (fault, err error) {
 	return fault, f.replica.Apply(first)
 }
 
-// read calls look with the records from an index to the head. catchUp fetches the records that the
-// head does not carry. It applies the batch before it fetches again, and before it returns.
+// read calls look with the records from an index to the head. read fetches the records that the
+// head does not contain. It applies the batch before it fetches again, and before it returns.
 func (f *Follower) read(
 	ctx context.Context, from uint64, h *Head, look func(n uint64, record []byte) error,
 ) error {
@@ -174,7 +176,7 @@ func (f *Follower) read(
 			n++
 			return err == nil && n <= h.Last && ctx.Err() == nil
 		})
-		// The records before a fault are good.
+		// Apply the records before the fault: they are good.
 		if fault := f.applyBatch(h.Last); fault != nil {
 			return fault
 		}
@@ -185,8 +187,8 @@ func (f *Follower) read(
 	return nil
 }
 
-// fetchAgain fetches the records from an index on. It retries, so that a lost answer does not
-// cost the wait for the next announcement.
+// fetchAgain fetches the records from an index on. fetchAgain retries, so that the device need not
+// wait for the next announcement after a lost answer.
 func (f *Follower) fetchAgain(
 	ctx context.Context, from, last uint64,
 ) (records wire.Records, err error) {
@@ -199,8 +201,8 @@ func (f *Follower) fetchAgain(
 	return records, err
 }
 
-// again asks until there is an answer, at most fetchTries or goneTries times, and reports p before
-// each try.
+// again calls ask until ask succeeds, at most fetchTries or goneTries times, and reports p before
+// each call.
 func (f *Follower) again(ctx context.Context, p Progress, ask func() error) error {
 	pause := f.cfg.Pauses.First()
 	for try := 1; ; try++ {
@@ -228,7 +230,7 @@ func (f *Follower) again(ctx context.Context, p Progress, ask func() error) erro
 	}
 }
 
-// fetch requests the records from an index on: about most bytes of them, but at least one.
+// fetch requests the records from an index on: about most bytes, but at least one record.
 func (f *Follower) fetch(ctx context.Context, from, most uint64) (wire.CatchUpReply, error) {
 	began := time.Now()
 	frame := (&wire.CatchUpRequest{From: from, MaxBytes: most}).Append(nil)

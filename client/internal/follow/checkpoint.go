@@ -23,7 +23,7 @@ type mark struct {
 	hash wire.Hash
 }
 
-// checkpoints know what the store holds, and when the next checkpoint is due.
+// checkpoints says what the store holds, and when the next checkpoint is due.
 //
 // Invariant: stored, if not 0, is the position of the checkpoint in the store.
 type checkpoints struct {
@@ -33,7 +33,7 @@ type checkpoints struct {
 	attempts uint64    // how often a checkpoint was due
 	before   uint64    // record of the state in itemBefore; 0: none
 	ran      wire.Tip  // the run of that state: KeyTip of its plan
-	spare    uint64    // record of a checkpoint to keep until the run is longer; 0: none
+	spare    uint64    // record of a checkpoint to keep until the run has more records; 0: none
 }
 
 // usable says whether the checkpoint in the store is on a path.
@@ -47,7 +47,7 @@ func (f *Follower) Start() { f.checkpoints.at = time.Now() }
 // place returns the replica's position in the log.
 func (f *Follower) place() mark { return mark{f.replica.N(), f.replica.Hash()} }
 
-// history is the part of a state file outside the state.
+// history is the part of a state file that is not the state itself.
 func (f *Follower) history() replica.History {
 	return replica.History{Rollbacks: f.course.rollbacks, Snapshot: f.unproven}
 }
@@ -59,7 +59,7 @@ func (f *Follower) Attempts() uint64 { return f.checkpoints.attempts }
 // the last attempt.
 func (f *Follower) KeepIfDue() error { return f.keepIfDue(false) }
 
-// keepIfDue is KeepIfDue. Within a catch-up only the time counts.
+// keepIfDue does the work of KeepIfDue. Within a catch-up only CheckpointInterval counts.
 func (f *Follower) keepIfDue(within bool) error {
 	c, n := &f.checkpoints, f.replica.N()
 	enough := !within && (n >= c.last+f.cfg.CheckpointEvery || n < c.last)
@@ -69,13 +69,13 @@ func (f *Follower) keepIfDue(within bool) error {
 	return nil
 }
 
-// Keep writes a checkpoint, unless the store has it. It returns the error of Report.
+// Keep writes a checkpoint, unless the store has it. An error is an error of Report.
 func (f *Follower) Keep() error {
 	c, s, here := &f.checkpoints, f.cfg.Files, f.place()
 	c.at = time.Now()
 	c.attempts++
-	// A state is not worth storing if it lacks vectors, or if it is unproven at the run's end: the
-	// follower still fetches those vectors, or replays that state.
+	// Do not store a state that lacks vectors, or that is unproven at the run's end: the follower
+	// still fetches those vectors, or replays the log.
 	unproven := f.unproven > 0 && f.replica.Ended() != nil
 	if s == nil || here.n == 0 || c.stored == here || unproven || !f.whole() ||
 		here.n <= c.spare {
@@ -92,9 +92,10 @@ func (f *Follower) Keep() error {
 	return f.dropBefore()
 }
 
-// Open loads the checkpoint that an earlier process wrote. It sets a damaged one aside, because the
-// log has everything. It returns the error of Report, [plan.ErrRunKey] for a checkpoint made with
-// another key, or [replica.ErrForeign] for a checkpoint of another run or model.
+// Open loads the checkpoint that an earlier process wrote. Open sets a damaged checkpoint aside,
+// because the log has all records. The error is an error of Report, [plan.ErrRunKey] for a
+// checkpoint made with another key, or [replica.ErrForeign] for a checkpoint of another run or
+// model.
 func (f *Follower) Open() error {
 	if err := f.openBefore(); err != nil {
 		return err
@@ -104,9 +105,9 @@ func (f *Follower) Open() error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case errors.Is(err, plan.ErrRunKey):
-		return fmt.Errorf("checkpoint: %w", f.keyed(err)) // good, for the right key
+		return fmt.Errorf("checkpoint: %w", f.keyed(err)) // the checkpoint is good, for the right key
 	case retry.Final(err):
-		return fmt.Errorf("checkpoint: %w", err) // good, for a device with more memory
+		return fmt.Errorf("checkpoint: %w", err) // the checkpoint is good, for a device with more memory
 	case errors.Is(err, replica.ErrForeign):
 		return fmt.Errorf("checkpoint: %w: nothing was changed: give each run and model a store of "+
 			"its own, or set what this one was made with", err)

@@ -8,26 +8,28 @@ import (
 	"github.com/zofl/zofl/client/replica"
 )
 
-// A course is what this device knows about the log's rollbacks, and how far it has read the log. It
-// survives a catch-up that fails, so that the next one continues there.
+// A course is what this device knows about the log's rollbacks, and how far it has read the log. A
+// course stays after a catch-up that fails, so that the next catch-up continues where the first one
+// stopped.
 //
-// The state after a rollback is that after the record it returns to. So the records that make up a
-// state form a path back to record 1, which jumps at each rollback. A device that knows the
-// rollbacks replays the log in one pass: it applies the records of the path and skips the others.
+// A rollback names an earlier record, and returns to the state after that record. So the records
+// that make up a state form a path back to record 1. The path leaves out the records that rollbacks
+// undid. A device that knows the rollbacks replays the log in one pass: it applies the records of
+// the path and skips the others.
 //
 // Invariant: rollbacks holds the rollbacks among all records that this device applied or skipped.
 type course struct {
 	rollbacks []replica.Rollback // ascending
-	passed    uint64             // last record passed over, 0: none after the replica's
-	scanning  bool               // the catch-up only passes over records, to find rollbacks
+	passed    uint64             // last record skipped; 0: none after the replica's
+	scanning  bool               // the catch-up only skips records, to find rollbacks
 }
 
-// straight says whether each record follows the one before it, as far as is known.
+// straight says whether each record follows the one before it, as far as this device knows.
 func (c *course) straight() bool {
 	return len(c.rollbacks) == 0 && c.passed == 0 && !c.scanning
 }
 
-// find returns the index of record n's rollback, or where it would be.
+// find returns the index of record n's rollback, or the index where note would insert it.
 func (c *course) find(n uint64) (i int, found bool) { return search(c.rollbacks, n) }
 
 func search(rollbacks []replica.Rollback, n uint64) (i int, found bool) {
@@ -36,7 +38,7 @@ func search(rollbacks []replica.Rollback, n uint64) (i int, found bool) {
 }
 
 // merge takes over another party's rollbacks after record mine, up to record n, and forgets how
-// far this device passed over the log.
+// many records this device skipped.
 func (c *course) merge(theirs []replica.Rollback, mine, n uint64) {
 	i, _ := c.find(mine + 1)
 	j, _ := c.find(n + 1)
@@ -46,7 +48,7 @@ func (c *course) merge(theirs []replica.Rollback, mine, n uint64) {
 	c.passed = 0
 }
 
-// to returns the record that rollback n returns to; 0: n is not known to be a rollback.
+// to returns the record to which rollback n returns; 0: n is not known to be a rollback.
 func (c *course) to(n uint64) uint64 {
 	if i, found := c.find(n); found {
 		return c.rollbacks[i].To
@@ -54,7 +56,7 @@ func (c *course) to(n uint64) uint64 {
 	return 0
 }
 
-// note records that rollback n returns to a record; 0: n is not a rollback.
+// note notes that rollback n returns to a record; to = 0: n is not a rollback.
 func (c *course) note(n, to uint64) {
 	i, found := c.find(n)
 	if found {
@@ -65,7 +67,7 @@ func (c *course) note(n, to uint64) {
 	}
 }
 
-// known returns the last record that this device passed over or knows to be a rollback.
+// known returns the last record that this device skipped or knows to be a rollback.
 func (c *course) known() uint64 {
 	if len(c.rollbacks) == 0 {
 		return c.passed
@@ -73,7 +75,7 @@ func (c *course) known() uint64 {
 	return max(c.passed, c.rollbacks[len(c.rollbacks)-1].N)
 }
 
-// cut forgets the records after n.
+// cut forgets what the course knows about the records after n.
 func (c *course) cut(n uint64) {
 	i, _ := c.find(n + 1)
 	c.rollbacks, c.passed, c.scanning = c.rollbacks[:i], 0, false
@@ -98,7 +100,7 @@ func (c *course) path(n uint64) path {
 	return p
 }
 
-// A path is an ascending list of records, as stretches without a gap.
+// A path is an ascending list of records, as stretches without a gap inside.
 type path []stretch
 
 // A stretch is all records from first to last.

@@ -17,15 +17,15 @@ type stateDigest struct {
 	reported bool
 }
 
-// digests holds the digests of this device's last states for which one was due, and the run's
-// latest reference.
+// digests holds the digests of this device's last states at which the plan asks for a digest. It
+// also holds the run's latest reference.
 type digests struct {
 	states    []stateDigest // ascending, at most statesMost
 	reference wire.Reference
 	own       *[8]byte // this device's digest of the reference's state; nil: not known
 }
 
-// forget forgets this device's digests, because its state begins anew.
+// forget forgets this device's digests, because its state starts over.
 func (d *digests) forget() { d.states, d.own = nil, nil }
 
 // add notes the digest of a state.
@@ -45,7 +45,7 @@ func (d *digests) refersTo(n uint64, tip wire.Tip) bool {
 	return d.reference.N == n && d.reference.Tip == tip
 }
 
-// setReference takes the reference in a head that agrees with the replica.
+// setReference takes over the reference in a head that agrees with the replica.
 func (d *digests) setReference(r wire.Reference) {
 	if r == d.reference {
 		return
@@ -59,8 +59,8 @@ func (d *digests) setReference(r wire.Reference) {
 }
 
 // digestIfDue computes the digest of the present state if the plan's DigestEvery makes it due. It
-// leaves out a state that lacks vectors, and early states of a replay up to record last, which
-// no reference will name.
+// computes none for a state that lacks vectors. It also leaves out early states of a replay up to
+// record last, because no reference will name such a state.
 func (f *Follower) digestIfDue(last uint64) {
 	n, every := f.replica.N(), f.replica.Plan().DigestEvery
 	if !due(n, every) || !f.whole() {
@@ -74,8 +74,9 @@ func (f *Follower) digestIfDue(last uint64) {
 	f.digests.add(stateDigest{n: n, tip: tip, digest: [8]byte(digest[:8])})
 }
 
-// Unreported returns the frame of the oldest digest that is not reported yet, of the state after
-// record n or, for n = 0, of any; nil: there is none. Call reported once it is sent.
+// Unreported returns the frame of the oldest digest that the device has not reported yet: of the
+// state after record n, or for n = 0 of any state; nil: there is none. Call reported once you have
+// sent the frame.
 func (f *Follower) Unreported(n uint64) (frame []byte, reported func()) {
 	for i := range f.digests.states {
 		s := &f.digests.states[i]

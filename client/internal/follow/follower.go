@@ -1,7 +1,8 @@
-// Package follow brings a replica to the head of the run's log, and proves it: a [Head] in, a
-// [Standing] out. It fetches the records and vectors that the replica lacks and applies them, or
-// takes a snapshot. It compares the state with the run's reference, and writes checkpoints. It
-// does not know the loss, slots or rounds, and publishes nothing: it only makes requests.
+// Package follow brings a replica to the head of the run's log, and proves the replica's state. The
+// input is a [Head], and the output is a [Standing]. The follower fetches the records and vectors
+// that the replica lacks and applies them, or takes a snapshot. The follower compares the state
+// with the run's reference, and writes checkpoints. The package does not know the loss, slots or
+// rounds, and publishes nothing: it only makes requests.
 package follow
 
 import (
@@ -33,16 +34,17 @@ type Source interface {
 	Room(most uint64) uint64
 }
 
-// An Observer sees each record of the log, in order.
+// An Observer receives each record of the log, in order.
 type Observer interface {
-	// See takes a record that is about to be applied or passed over.
+	// See takes a record that the follower is about to apply or skip.
 	See(r *wire.Record, record []byte)
-	// Doubt says that the state jumped to a snapshot, over records that See did not get.
+	// Doubt says that the follower replaced the state with a snapshot, and that See did not get the
+	// records before it.
 	Doubt()
 }
 
-// A Witness sees the states that a passive replica reaches. A follower with a witness replays the
-// whole log and downloads no snapshot.
+// A Witness receives the states that a passive replica reaches. A follower with a witness replays
+// the whole log and downloads no snapshot.
 type Witness interface {
 	// Wants says whether See must be called with the state after record n.
 	Wants(n uint64) bool
@@ -53,10 +55,10 @@ type Witness interface {
 // Progress is what the follower reports to the app.
 type Progress struct {
 	Aside    bool   // only a fault: the client does not catch up
-	Snapshot uint64 // record of the snapshot that is downloaded; 0: none
-	Vector   uint64 // record whose vector is downloaded; 0: none
-	Received uint64 // bytes of either that arrived
-	Size     uint64 // bytes of the whole
+	Snapshot uint64 // record of the snapshot that the device downloads; 0: none
+	Vector   uint64 // record whose vector the device downloads; 0: none
+	Received uint64 // bytes that arrived of the snapshot or vector
+	Size     uint64 // bytes of the whole snapshot or vector
 	Err      error
 }
 
@@ -70,24 +72,25 @@ type Config struct {
 	Logger   *slog.Logger
 	Observer Observer // nil: none
 	Witness  Witness  // nil: none
-	// Report reports to the app; its error ends Run.
+	// Report reports to the app. An error of Report ends Run.
 	Report func(Progress) error
 	// Horizon, CheckpointEvery and CheckpointInterval are as in client.Config.
 	Horizon            uint64
 	CheckpointEvery    uint64
 	CheckpointInterval time.Duration
-	// Signed says that the Source passes on only messages of the coordinator that are signed. The
-	// follower then takes a snapshot only if the coordinator vouches for its digest.
+	// Signed says that the Source returns only signed messages of the coordinator, except snapshots.
+	// The follower then takes a snapshot only if the coordinator vouches for its digest.
 	Signed bool
 }
 
 // A Follower holds the replica and what this device knows about the log.
 //
-// The goroutine of Run owns it. Other goroutines may call View, Params, Dim, Digest and Counts.
+// The goroutine of Run owns a Follower. Other goroutines may call View, Params, Dim, Digest and
+// Counts.
 //
 // Invariants:
 //  1. Only the goroutine of Run changes replica, and only under mu.
-//  2. If unproven is 0, the replica is the replay of the log up to its record. Otherwise it
+//  2. If unproven is 0, the replica is the replay of the log up to its record. Otherwise the state
 //     began with a snapshot, and no reference has agreed yet.
 type Follower struct {
 	cfg Config
@@ -95,13 +98,13 @@ type Follower struct {
 	mu      sync.Mutex // guards replica against other goroutines
 	replica *replica.Replica
 
-	// unproven is the record of the snapshot that the state began with; 0: none, or a
+	// unproven is the record of the snapshot with which the state began; 0: no snapshot, or a
 	// reference agreed.
 	unproven    uint64
-	epoch       uint64        // of the last head that was followed
-	last        uint64        // last record of the log, as far as known
+	epoch       uint64        // of the last head that the follower reached
+	last        uint64        // last record of the log, as far as this device knows
 	start       wire.LogStart // where the log begins; N = 0: with record 1, as far as known
-	ignored     int           // heads in a row that were not followed
+	ignored     int           // heads in a row that the follower ignored
 	course      course
 	batch       batch
 	decoded     wire.Record // in a catch-up: the present record, in reused memory
@@ -114,7 +117,7 @@ type Follower struct {
 	replays     replays
 }
 
-// New returns a follower whose replica is blank.
+// New returns a follower with an empty replica.
 func New(cfg Config) *Follower {
 	f := &Follower{cfg: cfg}
 	f.replica = f.blank()
@@ -123,7 +126,7 @@ func New(cfg Config) *Follower {
 
 func (f *Follower) blank() *replica.Replica { return replica.New(f.cfg.Replica) }
 
-// View calls see with the replica, which does not change meanwhile.
+// View calls see with the replica. The replica does not change before see returns.
 func (f *Follower) View(see func(*replica.Replica)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -164,7 +167,8 @@ func (f *Follower) Digest() (n uint64, digest [32]byte) {
 	return f.replica.N(), f.replica.Digest()
 }
 
-// Counts returns the index of the last record that was applied, and the rounds up to it.
+// Counts returns the index of the last record that the follower applied, and the number of rounds
+// up to that record.
 func (f *Follower) Counts() (n, rounds uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -177,16 +181,16 @@ func (f *Follower) Replica() *replica.Replica { return f.replica }
 // Plan is the plan with all changes so far; nil before record 1.
 func (f *Follower) Plan() *plan.Plan { return f.replica.Plan() }
 
-// N is the index of the last record that was applied.
+// N is the index of the last record that the follower applied.
 func (f *Follower) N() uint64 { return f.replica.N() }
 
-// Epoch is the epoch of the last head that was followed; 0: none.
+// Epoch is the epoch of the last head that the follower reached; 0: none.
 func (f *Follower) Epoch() uint64 { return f.epoch }
 
-// Last is the last record of the log, as far as known.
+// Last is the last record of the log, as far as this device knows.
 func (f *Follower) Last() uint64 { return max(f.last, f.replica.N()) }
 
-// Heard notes that a coordinator said the log ends with record last.
+// Heard notes that a coordinator said that the log ends with record last.
 func (f *Follower) Heard(last uint64) { f.last = max(f.last, last) }
 
 // Live says whether record n is part of the state: no rollback undid it.
@@ -195,7 +199,7 @@ func (f *Follower) Live(n uint64) bool { return f.course.path(f.replica.N()).has
 // Final says whether the run has ended and nothing remains to prove or to fetch.
 func (f *Follower) Final() bool { return f.replica.Ended() != nil && f.unproven == 0 && f.whole() }
 
-// Unproven is the record of the snapshot that the state began with; 0: none, or a reference
+// Unproven is the record of the snapshot with which the state began; 0: no snapshot, or a reference
 // agreed.
 func (f *Follower) Unproven() uint64 { return f.unproven }
 
@@ -218,7 +222,7 @@ func (f *Follower) Begin(record []byte) error {
 	return nil
 }
 
-// ofPlan says that an error concerns the plan, unless it is a *plan.Error, which says so itself.
+// ofPlan says that an error concerns the plan. An error that wraps a *plan.Error says so itself.
 func ofPlan(err error) error {
 	for e := err; e != nil; e = errors.Unwrap(e) {
 		if fault, ok := e.(*plan.Error); ok {
@@ -228,7 +232,7 @@ func ofPlan(err error) error {
 	return fmt.Errorf("plan: %w", err)
 }
 
-// Reset forgets the log, and what was reported about its states.
+// Reset forgets the log, and which digests the device reported.
 func (f *Follower) Reset() {
 	f.replays.owed = f.replica.N() > 1
 	f.replace(f.blank())
@@ -238,8 +242,8 @@ func (f *Follower) Reset() {
 	f.forgetOthers()
 }
 
-// Forget drops what the follower knows about the store, which another client of this device may
-// have changed. It keeps the state, which is still one of the log's.
+// Forget drops what the follower knows about the store, because another client of this device may
+// have changed the store. Forget keeps the state, because the state is still a state of the log.
 func (f *Follower) Forget() {
 	f.checkpoints.stored, f.checkpoints.last = mark{}, 0
 	f.forgetOthers()
@@ -251,7 +255,7 @@ func (f *Follower) forgetOthers() {
 	f.objects = objects{}
 }
 
-// FreeDownload frees the memory of a download, which a stopped device does not need.
+// FreeDownload frees the memory of a download, because a stopped device does not need it.
 func (f *Follower) FreeDownload() { f.snapshots.download = nil }
 
 // applyAll applies the next records.
@@ -286,8 +290,8 @@ func (f *Follower) keyed(err error) error {
 	return err
 }
 
-// checkPrivate refuses a plan with a public run key if the app has a secret one. Otherwise anyone
-// who has that plan could compute the model.
+// checkPrivate refuses a plan with a public run key if the app has a secret run key. Otherwise
+// anyone who has that plan could compute the model.
 func (f *Follower) checkPrivate() error {
 	if f.private() && !f.replica.Plan().Private() {
 		return fmt.Errorf("%w: this device has a secret one, and the plan's is public: "+

@@ -11,15 +11,15 @@ import (
 	"github.com/zofl/zofl/wire/compact"
 )
 
-// ignoreFor is how many heads in a row may name an earlier record or epoch than this device knows
-// before it asks the log. A few may be delayed announcements. A coordinator whose log lost its
-// tail sends no others.
+// ignoreFor is how many heads in a row may name an earlier record or epoch than this device knows,
+// before the device asks the log. A few such heads may be delayed announcements. A coordinator
+// whose log lost its tail sends only such heads.
 const ignoreFor = 3
 
 var (
-	// ErrNotOurs: the run's log does not hold the last record that this replica applied.
+	// ErrNotOurs says that the run's log does not hold the last record that this replica applied.
 	ErrNotOurs = errors.New("the log does not hold this replica's last record")
-	// errForged: a head contradicts the log.
+	// errForged says that a head contradicts the log.
 	errForged = errors.New("announcement contradicts the log")
 )
 
@@ -27,16 +27,16 @@ var (
 type Head struct {
 	Last      uint64 // index of the log's last record, at least 1
 	Epoch     uint64
-	Records   wire.Records   // the last ones of the log, up to Last; fewer than Last
+	Records   wire.Records   // the log's last records, up to Last; fewer than Last
 	Reference wire.Reference // N = 0: none
 
-	// packed is the short form of record Last, in place of Records, until the replica is at the record
-	// before. Until then tip is the tip of record Last; otherwise it is zero.
+	// packed is the short form of record Last. It stands in place of Records until the replica is at
+	// the record before. Until then tip is the tip of record Last; otherwise tip is zero.
 	packed *compact.Announcement
 	tip    wire.Tip
 }
 
-// HeadOf returns the head in an announcement. ok is false if no log can have it.
+// HeadOf returns the head in an announcement. ok is false if no log can have such a head.
 func HeadOf(a *compact.Announcement) (h Head, ok bool) {
 	if a.N < 2 || uint64(a.Records.Len()) >= a.N { // there is no record before the plan
 		return h, false
@@ -54,9 +54,9 @@ func HeadOf(a *compact.Announcement) (h Head, ok bool) {
 // first is the index of the first element of Records.
 func (h *Head) first() uint64 { return h.Last + 1 - uint64(h.Records.Len()) }
 
-// unpack rebuilds record Last if the replica is at the record before it, whose hash it needs. A
-// record that does not follow the replica's log is left out: then the log decides, as for a head
-// without records.
+// unpack rebuilds record Last if the replica is at the record before it, because unpack needs that
+// record's hash. If the record does not follow the replica's log, unpack leaves it out. Then the
+// log decides, as for a head without records.
 func (h *Head) unpack(r *replica.Replica) {
 	if h.packed == nil || r.N()+1 != h.Last {
 		return
@@ -83,11 +83,12 @@ func (f *Follower) standing(h *Head) Standing {
 	return s
 }
 
-// To applies the records up to a head. It compares the state with the run's reference, if there is
-// one, and proves the state if the run has ended. It fetches no vectors: see [Follower.Complete]. A
+// To applies the records up to a head. To compares the state with the run's reference, if there is
+// one, and proves the state if the run has ended. To fetches no vectors: see [Follower.Complete]. A
 // head older than the known head changes nothing.
 //
-// The error is [ErrNotOurs], or final (see [retry.Final]), or one that the next head may cure.
+// The error is [ErrNotOurs], or a final error (see [retry.Final]), or an error that the next head
+// may cure.
 func (f *Follower) To(ctx context.Context, h *Head) (Standing, error) {
 	followed, err := f.reach(ctx, h)
 	switch {
@@ -104,9 +105,9 @@ func (f *Follower) To(ctx context.Context, h *Head) (Standing, error) {
 }
 
 // reach brings the replica to the head. If the head is older than what this device knows, or
-// contradicts the log, it ignores the head, and followed is false.
+// contradicts the log, reach ignores the head, and followed is false.
 func (f *Follower) reach(ctx context.Context, h *Head) (followed bool, err error) {
-	// During a pass over the log the replica lags behind the course.
+	// During a pass over the log, the replica has fewer records than the course.
 	shorter := !f.course.straight() && h.Last < f.course.known()
 	if behind := h.Last < f.replica.N(); behind || shorter || h.Epoch < f.epoch {
 		lost := behind && h.Epoch > f.replica.Epoch()
@@ -134,15 +135,15 @@ func (f *Follower) reach(ctx context.Context, h *Head) (followed bool, err error
 	return true, err
 }
 
-// extend applies the records up to the head. It checks before and after that the head agrees with
-// the replica: the records that it fetches in between may be of another log than the head, which
-// lost its tail meanwhile.
+// extend applies the records up to the head. extend checks before and after that the head agrees
+// with the replica, because the log may lose its tail meanwhile. Then the records that extend
+// fetches are of another log than the head.
 func (f *Follower) extend(ctx context.Context, h *Head) error {
 	h.unpack(f.replica)
 	if err := f.agrees(h); err != nil {
 		return err
 	}
-	if h.Reference.N > 0 { // before the catch-up, which may check a snapshot against it
+	if h.Reference.N > 0 { // before the catch-up, which may compare a snapshot with the reference
 		f.digests.setReference(h.Reference)
 	}
 	if err := f.catchUp(ctx, h); err != nil {
@@ -151,8 +152,8 @@ func (f *Follower) extend(ctx context.Context, h *Head) error {
 	return f.agrees(h)
 }
 
-// agrees returns an error if the head carries another record than the replica's last under its
-// index, or names another tip for it.
+// agrees returns an error if the head has another record, or another tip, for the index of the
+// replica's last record.
 func (f *Follower) agrees(h *Head) error {
 	n, fork := h.first(), false
 	h.Records.Each(func(record []byte) bool {
@@ -168,7 +169,7 @@ func (f *Follower) agrees(h *Head) error {
 }
 
 // Confirm asks whether the log holds the last record that this replica applied. If not, the log
-// lost its tail or the replica followed another log: [ErrNotOurs].
+// lost its tail or the replica followed another log, and Confirm returns [ErrNotOurs].
 func (f *Follower) Confirm(ctx context.Context) error {
 	if f.replica.N() == 0 {
 		return ErrNotOurs
@@ -204,7 +205,7 @@ func (f *Follower) FetchPlan(ctx context.Context) ([]byte, error) {
 	return first(reply.Records), nil
 }
 
-// FetchHead asks where the log ends. It returns a head without records. The error is
+// FetchHead asks where the log ends. FetchHead returns a head without records. The error is
 // [ErrNotOurs] if the log does not hold this replica's last record.
 func (f *Follower) FetchHead(ctx context.Context) (Head, error) {
 	reply, err := f.fetch(ctx, f.replica.N(), 1)

@@ -11,33 +11,35 @@ import (
 )
 
 var (
-	// errGone: the coordinator no longer has a vector that the state lacks.
+	// errGone says that the coordinator no longer has a vector that the state lacks.
 	errGone = errors.New("vector gone")
-	// errObject: the bytes that came are not the vector that a record names.
+	// errObject says that the bytes that came are not the vector that a record names.
 	errObject = errors.New("bad vector")
 )
 
-// objects are the vectors that the state lacks, with transport=dense.
+// objects says which vectors the state lacks, with transport=dense.
 type objects struct {
 	parts    []part
-	gone     bool                 // the coordinator did not have one of them at the last request
-	reported [wire.ObjectLen]byte // digest of the vector last reported as gone or unusable
+	gone     bool                 // at the last request, the coordinator lacked one of the vectors
+	reported [wire.ObjectLen]byte // digest of the vector last reported as missing
 	spare    []byte               // memory of an earlier vector, to use again
 }
 
-// A part is a vector of which only some pieces have arrived. They stay for later tries.
+// A part is a vector of which only some pieces have arrived. The device keeps the pieces for later
+// tries.
 type part struct {
 	replica.Object
 	data []byte
-	bad  error // the vector is the record's own, but no state can take it
+	bad  error // why no state can take the vector, although its digest is right
 }
 
 // whole says whether the state lacks no vector.
 func (f *Follower) whole() bool { return len(f.replica.Missing()) == 0 }
 
 // Complete fetches the vectors that the state at the head lacks, and compares the state with the
-// run's reference, if there is one. It skips vectors that later vectors replaced. If it fails, it
-// reports why, and Standing.Whole is false; the next head is another chance.
+// run's reference, if there is one. Complete skips vectors that later vectors replaced. If a vector
+// does not come, Complete reports why, and Standing.Whole is false; the next head is another
+// chance.
 func (f *Follower) Complete(ctx context.Context, h *Head) (Standing, error) {
 	for !f.whole() {
 		err := f.complete(ctx, h)
@@ -56,8 +58,8 @@ func (f *Follower) Complete(ctx context.Context, h *Head) (Standing, error) {
 	return f.standing(h), nil
 }
 
-// takeInstead takes a snapshot because a vector is gone, and catches up from there. If there is no
-// snapshot, it returns gone.
+// takeInstead takes a snapshot because a vector is gone, and catches up from the snapshot. If there
+// is no snapshot, takeInstead returns gone.
 func (f *Follower) takeInstead(ctx context.Context, h *Head, gone error) error {
 	if !f.mayTake(h.Last) {
 		return gone
@@ -73,7 +75,7 @@ func (f *Follower) takeInstead(ctx context.Context, h *Head, gone error) error {
 }
 
 // complete fetches the vectors that the state lacks, and then does the tasks that are due. The
-// state may lack vectors again afterwards, because a repair rebuilt it.
+// state may lack vectors again afterwards, because a repair may rebuild the state.
 func (f *Follower) complete(ctx context.Context, h *Head) error {
 	if err := f.fetchObjects(ctx); err != nil {
 		return err
@@ -89,8 +91,8 @@ func (f *Follower) complete(ctx context.Context, h *Head) error {
 	return f.prove(ctx, h)
 }
 
-// incomplete reports why the state is not whole. It reports only once that a vector is gone or
-// unusable.
+// incomplete reports why the state is not whole. incomplete reports only once that a vector is gone
+// or unusable.
 func (f *Follower) incomplete(err error) error {
 	o := &f.objects
 	f.cfg.Logger.Warn("the state lacks vectors",
@@ -105,8 +107,8 @@ func (f *Follower) incomplete(err error) error {
 	return f.report(Progress{Err: err})
 }
 
-// fetchObjects fetches the vectors that the state lacks, and supplies them together, so that the
-// parameters always belong to a whole state.
+// fetchObjects fetches the vectors that the state lacks, and gives them to the state together. So
+// the parameters always belong to a whole state.
 func (f *Follower) fetchObjects(ctx context.Context) error {
 	o, missing := &f.objects, f.replica.Missing()
 	o.parts = slices.DeleteFunc(o.parts, func(p part) bool {
@@ -146,7 +148,7 @@ func (f *Follower) fetchObject(ctx context.Context, p *part) error {
 		progress := Progress{Vector: p.N, Received: uint64(len(p.data)), Size: size}
 		err := f.again(ctx, progress, func() (err error) {
 			if piece, err = f.askObject(ctx, p); err == nil && piece.Size == 0 && f.replica.Ended() != nil {
-				err = goneOf(p) // perhaps only from the log of this coordinator: ask again
+				err = goneOf(p) // another coordinator may still have the vector: ask again
 			}
 			return err
 		})
@@ -169,7 +171,8 @@ func goneOf(p *part) error {
 		"waiting for a later record", errGone, p.N)
 }
 
-// take adds a piece. Its memory doubles as bytes arrive, up to size, the length of the vector.
+// take adds a piece. take doubles the memory of the part as bytes arrive, up to size, the length of
+// the vector.
 func (p *part) take(piece []byte, size uint64) {
 	if need := len(p.data) + len(piece); need > cap(p.data) {
 		grown := make([]byte, len(p.data), min(max(2*cap(p.data), need), int(size)))
@@ -196,9 +199,9 @@ func (f *Follower) askObject(ctx context.Context, p *part) (wire.ObjectReply, er
 	return reply, nil
 }
 
-// supply gives the complete vectors to the state. If the digest of a vector is wrong, the vector is
-// fetched anew the next time. If the digest is right but no state can take the vector, it is not
-// fetched again.
+// supply gives the complete vectors to the state. If the digest of a vector is wrong, the device
+// fetches the vector again the next time. If the digest is right but no state can take the vector,
+// the device does not fetch it again.
 func (f *Follower) supply() error {
 	o := &f.objects
 	f.mu.Lock()

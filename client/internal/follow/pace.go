@@ -8,39 +8,40 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// byteSeconds is the least cost of a byte: its time at 2 Mbit/s. On a faster network bytes still
-// cost money or energy.
+// byteSeconds is the least cost of a byte: the time that the byte takes at 2 Mbit/s. Also on a
+// faster network bytes cost money or energy.
 const byteSeconds = 4e-6
 
-// A snapshot must be this much cheaper than a replay.
+// The device takes a snapshot only if the snapshot is this much cheaper than a replay.
 const (
 	snapshotGain   = 2.0 // seconds
 	snapshotFactor = 1.25
 )
 
-// worthTiming is how many bytes an answer must have to measure the network's speed.
+// worthTiming is how many bytes an answer must have so that the device measures the network's speed
+// with it.
 const worthTiming = 16 << 10
 
 // A pace holds this device's measurements of how fast it catches up.
 type pace struct {
-	applied time.Duration // spent applying rounds
+	applied time.Duration // time spent on applying rounds
 	rounds  float64       // applied in that time
 	work    float64       // elements of those rounds
-	waited  time.Duration // spent waiting for long answers
+	waited  time.Duration // time spent on waiting for long answers
 	bytes   float64       // of those answers
-	records float64       // fetched
+	records float64       // number of records fetched
 	size    float64       // bytes of the answers that brought them
 }
 
-// apply notes how long it took to apply rounds with the given number of elements in total.
+// apply notes that d is the time to apply rounds with the given number of elements in total.
 func (p *pace) apply(d time.Duration, rounds int, elements float64) {
 	p.applied += d
 	p.rounds += float64(rounds)
 	p.work += elements
 }
 
-// replays estimates how long it takes to apply the given number of elements. It is the longest
-// duration until something is measured.
+// replays estimates how long it takes to apply the given number of elements. Before the first
+// measurement, replays returns the longest duration.
 func (p *pace) replays(elements float64) time.Duration {
 	if p.work == 0 {
 		return math.MaxInt64
@@ -64,8 +65,8 @@ func (p *pace) perByte() float64 {
 	return max(byteSeconds, p.waited.Seconds()/p.bytes)
 }
 
-// replay estimates the seconds for fetching and applying the given number of records. Each has
-// perRecord bytes, unless some were measured.
+// replay estimates the seconds for fetching and applying the given number of records. replay
+// assumes perRecord bytes a record, unless the device has measured some records.
 func (p *pace) replay(records uint64, perRecord float64) float64 {
 	if p.records > 0 {
 		perRecord = p.size / p.records
@@ -82,13 +83,13 @@ func (p *pace) snapshot(bytes, after uint64, perRecord float64) float64 {
 	return float64(bytes)*p.perByte() + p.replay(after, perRecord)
 }
 
-// better says whether a snapshot is enough cheaper than a replay, both in seconds.
+// better says whether a snapshot is much cheaper than a replay. Both costs are in seconds.
 func better(snapshot, replay float64) bool {
 	return replay > snapshotFactor*snapshot+snapshotGain
 }
 
-// elements is the cost of applying a round, in elements: d for each of its scalars. A round that
-// names a vector costs next to no time.
+// elements is the cost of applying a round, in elements: d for each of the round's scalars. A round
+// that names a vector costs next to no time.
 func elements(plan *plan.Plan, round *wire.Round) float64 {
 	if len(round.Object) > 0 {
 		return 1

@@ -8,22 +8,23 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// ErrDiverged: the digest of this device's state differs from the reference that the run announced.
-// The text says after which record, and how the device reacts. It comes in [Progress].Err.
+// ErrDiverged says that the digest of this device's state differs from the reference that the run
+// announced. The text says after which record, and how the device reacts. [Progress].Err holds this
+// error.
 var ErrDiverged = errors.New("state differs from the run's")
 
-// A repair is how far a device got in rebuilding a state that differs from the reference. For each
-// reference the device rebuilds once from the checkpoint, if that is of an earlier record, and
-// then, if that did not help, once from record 1. If a state was replayed from record 1 and still
-// differs, it is the state of the log, as far as this device can tell. The device continues with
-// that state, reports the difference for each reference, and does not rebuild again until a
-// reference agrees. Otherwise a wrong reference would make the whole run replay its log again and
-// again. For the same reason it rebuilds for only one reference in restDigests: wrong references
-// between right ones would have the same effect.
+// A repair says how far a device got in rebuilding a state that differs from the reference. For
+// each reference the device rebuilds the state once from the checkpoint, if the checkpoint is of an
+// earlier record. If the state still differs, the device rebuilds it once from record 1. If the
+// state then still differs, it is the state of the log, as far as this device can tell. The device
+// continues with that state, reports the difference for each reference, and does not rebuild again
+// until a reference agrees. Otherwise a wrong reference would make all devices replay the log again
+// and again. For the same reason a device rebuilds for only one reference in restDigests: wrong
+// references between right ones would have the same effect.
 type repair struct {
 	stage     repairStage
-	reference wire.Reference // the last one whose difference was reported
-	last      uint64         // record of the last reference for which the state was rebuilt
+	reference wire.Reference // the last reference whose difference the device reported
+	last      uint64         // record of the last reference for which the device rebuilt its state
 }
 
 // restDigests is how many times DigestEvery records pass between references for which a device
@@ -64,7 +65,7 @@ func (f *Follower) compare(ctx context.Context, h *Head) error {
 	return nil
 }
 
-// rests says whether the state was rebuilt too few records ago to be rebuilt again.
+// rests says whether the device rebuilt its state too few records ago to rebuild it again.
 func (f *Follower) rests() bool {
 	last, every := f.repair.last, uint64(f.replica.Plan().DigestEvery)
 	return last > 0 && f.digests.reference.N < last+restDigests*every
@@ -79,7 +80,7 @@ func (f *Follower) confirmed() error {
 		f.cfg.Logger.Info("a reference proved the snapshot",
 			"record", f.unproven, "reference", reference.N)
 		f.unproven = 0
-		f.checkpoints.stored = mark{} // it says that the state is unproven
+		f.checkpoints.stored = mark{} // the stored checkpoint says that the state is unproven
 	}
 	if was == agreed {
 		return nil
@@ -88,7 +89,7 @@ func (f *Follower) confirmed() error {
 	return f.Keep()
 }
 
-// rebuild begins the next stage of a repair. It returns false if there is none.
+// rebuild begins the next stage of a repair. rebuild returns false if there is none.
 func (f *Follower) rebuild() (bool, error) {
 	before := f.repair.stage
 	from := f.nextStage()
@@ -133,18 +134,19 @@ func (f *Follower) nextStage() (from string) {
 	return "record 1"
 }
 
-// goOn reports that the state differs although it was replayed from record 1, and keeps it.
+// goOn reports that the state differs although the device replayed it from record 1, and keeps the
+// state.
 func (f *Follower) goOn(before repairStage) error {
 	if err := f.keepOn("also replayed from record 1"); err != nil {
 		return err
 	}
 	if before == disagrees {
-		return nil // not new: checkpoints follow at their usual times
+		return nil // not new: write checkpoints at their usual times
 	}
 	return f.Keep()
 }
 
-// keepOn reports that the state differs and is kept, and why.
+// keepOn reports that the state differs from the reference, and why the device keeps the state.
 func (f *Follower) keepOn(why string) error {
 	f.repair.reference = f.digests.reference
 	n, own, want := f.difference()
@@ -165,7 +167,7 @@ func (f *Follower) difference() (n uint64, own, want string) {
 func (f *Follower) fromSnapshot(n uint64) bool { return f.unproven > 0 && n >= f.unproven }
 
 // prove replays the log after the run's end, if the state began with a snapshot and no reference
-// has agreed with it.
+// has agreed with the state.
 func (f *Follower) prove(ctx context.Context, h *Head) error {
 	if f.unproven == 0 || f.replica.Ended() == nil {
 		return nil
@@ -185,8 +187,8 @@ func (f *Follower) prove(ctx context.Context, h *Head) error {
 	}
 	if err = f.catchUp(ctx, h); err != nil && f.replica.Ended() == nil &&
 		!errors.Is(err, ErrNotOurs) {
-		// The state is probably right. It is better than the first parameters, in case no
-		// coordinator answers any more.
+		// The state from the snapshot is probably right. That state is better than the first parameters,
+		// in case no coordinator answers any more.
 		f.replace(before)
 		f.unproven, f.course.passed = unproven, 0
 		f.digests.forget()

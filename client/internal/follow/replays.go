@@ -5,34 +5,35 @@ import (
 	"time"
 )
 
-// errRollbacks: the run was rolled back so often that this device waits before it replays its log
-// again. A later head brings it there.
+// errRollbacks says that the run rolled back so often that this device waits before it replays its
+// log again. After the wait, the device replays the log when the next head arrives.
 var errRollbacks = errors.New("rolled back too often")
 
-// replays bounds how much of its time a device replays records that it had applied already, because
-// the run was rolled back or its log replaced. A coordinator can make it do so as often as it
-// likes. The first replays are free, and one more in each freeAgain: an operator's rollbacks cost
-// no wait. After each further replay the device waits as long as that took, then twice as long,
-// four times, and so on. So it replays for at most half of the time.
+// replays bounds how much time a device spends on replaying records that it had applied already,
+// because the run rolled back or another log replaced the run's log. Without a bound, a coordinator
+// could make the device replay all the time. After the first freeReplays replays the device need
+// not wait, and every freeAgain allows one more: so an operator's rollbacks cost no wait. After
+// each further replay the device waits: first as long as the replay took, then twice as long, four
+// times as long, and so on. So the device replays for at most half of the time.
 type replays struct {
 	owed     bool // the next catch-up is a replay
-	used     int  // of the free ones
+	used     int  // replays without a wait, at most freeReplays
 	refilled time.Time
-	pause    int // doublings of the next pause
+	pause    int // how often the next pause is doubled
 	until    time.Time
 }
 
 const (
 	freeReplays = 3
 	freeAgain   = 20 * time.Minute
-	// longestRest bounds a wait, unless the replay before took longer.
+	// longestRest bounds a wait, unless the replay before the wait took longer.
 	longestRest = time.Hour
 )
 
 // rest returns how long the device waits before it replays again.
 func (r *replays) rest(now time.Time) time.Duration { return max(0, r.until.Sub(now)) }
 
-// done notes the end of a catch-up that began at a time.
+// done notes the end of a catch-up that began at a given time.
 func (r *replays) done(began, now time.Time) {
 	if !r.owed {
 		return
@@ -56,6 +57,6 @@ func (r *replays) done(began, now time.Time) {
 	r.pause, r.until = min(r.pause+1, 62), now.Add(wait)
 }
 
-// Rest returns how long the device waits before it starts over, for the coordinator's log was
+// Rest returns how long the device waits before it starts over, if the coordinator's log was
 // replaced or rolled back too often.
 func (f *Follower) Rest() time.Duration { return f.replays.rest(time.Now()) }

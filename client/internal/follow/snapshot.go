@@ -26,25 +26,25 @@ const (
 	snapshotHeadMost = 3 << 20
 	// snapshotPause is the least time between searches for a snapshot.
 	snapshotPause = time.Minute
-	// snapshotStrikes is how many wrong snapshots a client takes before it takes no more.
+	// snapshotStrikes is how many wrong snapshots a client accepts before it asks for no more.
 	snapshotStrikes = 3
 )
 
 var (
-	// errSnapshot: a snapshot is malformed, or not of this run's log, or unproven.
+	// errSnapshot says that a snapshot is malformed, or not of this run's log, or unproven.
 	errSnapshot = errors.New("bad snapshot")
-	// errNoSnapshot: there is no snapshot, or none that helps.
+	// errNoSnapshot says that there is no snapshot, or none that helps.
 	errNoSnapshot = errors.New("no snapshot")
-	// errBehind ends a replay that a snapshot may shorten.
+	// errBehind ends a replay because a snapshot may be faster.
 	errBehind = errors.New("far behind")
 )
 
-// snapshots say whether the client takes snapshots, and hold its download.
+// snapshots says whether the client takes snapshots, and holds the client's download.
 type snapshots struct {
-	notBefore  time.Time // time of the next search
-	mustBefore time.Time // the same, where only a snapshot helps
+	notBefore  time.Time // the earliest time of the next search
+	mustBefore time.Time // the same, if only a snapshot helps
 	strikes    int       // wrong snapshots so far
-	distrust   bool      // a snapshot may have led to another state than the run's: take no more
+	distrust   bool      // a snapshot may have led to a wrong state: take no more
 	download   *download // nil: none
 }
 
@@ -54,20 +54,20 @@ type download struct {
 	tip    wire.Tip
 	size   uint64
 	record []byte // record n of the log; nil: the log begins with this snapshot
-	digest []byte // that the coordinator vouches for; nil: it does not
+	digest []byte // digest that the coordinator vouches for; nil: none
 	offset uint64
-	to     io.Writer // the loader, or an opener in front of it if the snapshot is sealed
+	to     io.Writer // the loader, or an opener that decrypts for the loader
 	loader *replica.Loader
 }
 
-// mayTake says whether a snapshot may help on the way to record last: the device is beyond its
-// horizon, or the best possible snapshot is much cheaper than the records.
+// mayTake says whether a snapshot may help on the way to record last: either the replica misses
+// more records than its horizon, or the best possible snapshot is much cheaper than the records.
 func (f *Follower) mayTake(last uint64) bool {
 	s, n := &f.snapshots, f.replica.Whole()
 	if f.must() {
 		return !time.Now().Before(s.mustBefore)
 	}
-	// With transport=dense a vector is as long as a snapshot, and its record proves it.
+	// With transport=dense a vector is as long as a snapshot, and a record proves the vector.
 	if n > 0 && f.replica.Plan().SendsVectors() && !f.objects.gone {
 		return false
 	}
@@ -82,13 +82,13 @@ func (f *Follower) mayTake(last uint64) bool {
 }
 
 // pays says whether a snapshot of the given number of bytes is cheaper than replaying the missing
-// records. It leaves some of those seconds for the replay.
+// records. left is how many records the device must replay after the snapshot.
 func (f *Follower) pays(bytes, missing, left uint64) bool {
 	if f.objects.gone || f.must() || f.cfg.Horizon > 0 && missing > f.cfg.Horizon {
 		return true
 	}
 	plan := f.replica.Plan()
-	if plan.DigestEvery == 0 { // no reference would ever prove it
+	if plan.DigestEvery == 0 { // no reference would ever prove the snapshot
 		return false
 	}
 	record, p := float64(valid.RecordBytes(plan)), &f.pace
@@ -96,18 +96,18 @@ func (f *Follower) pays(bytes, missing, left uint64) bool {
 }
 
 // takeSnapshot replaces the state with a snapshot, if there is a useful one on the way to record
-// last. It returns only errors that end Run: without a snapshot, the client replays the log. The
-// present state stays readable until the new one is complete.
+// last. takeSnapshot returns only errors that end Run: without a snapshot, the client replays the
+// log. Other goroutines can read the present state until the new state is complete.
 func (f *Follower) takeSnapshot(ctx context.Context, last uint64, live path) error {
 	s := &f.snapshots
 	err := f.fetchSnapshot(ctx, last, live)
 	s.notBefore = time.Now().Add(snapshotPause)
-	if f.must() { // still
+	if f.must() { // only a snapshot still helps
 		s.mustBefore = time.Now().Add(mustPause)
 	}
 	switch {
 	case errors.Is(err, bus.ErrPermission):
-		s.distrust = true // without the permission to ask, replay
+		s.distrust = true // without the permission to ask, replay the log
 	case err == nil, ctx.Err() != nil, retry.Final(err):
 		return err
 	case errors.Is(err, errSnapshot), errors.Is(err, replica.ErrState),
@@ -141,7 +141,7 @@ func (f *Follower) fetchSnapshot(ctx context.Context, last uint64, live path) er
 	return f.adopt(d)
 }
 
-// findSnapshot asks for the newest snapshot, and begins its download if it helps.
+// findSnapshot asks for the newest snapshot, and begins to download the snapshot if it helps.
 func (f *Follower) findSnapshot(ctx context.Context, last uint64, live path) (*download, error) {
 	offer, err := f.askSnapshot(ctx, wire.SnapshotRequest{})
 	if err != nil {
@@ -172,7 +172,7 @@ func (f *Follower) findSnapshot(ctx context.Context, last uint64, live path) (*d
 		return nil, fmt.Errorf("%w: the coordinator does not vouch for that after record %d",
 			errNoSnapshot, offer.N)
 	case record == nil && offer.N == f.start.N && f.start.Hash.Tip() == offer.Tip:
-		// the state with which the log begins
+		// the snapshot is the state with which the log begins
 	case wire.HashRecord(record).Tip() != offer.Tip:
 		return nil, fmt.Errorf("%w: the log's record %d is another", errSnapshot, offer.N)
 	}
@@ -219,7 +219,7 @@ func (f *Follower) receive(ctx context.Context, d *download) error {
 			request := wire.SnapshotRequest{N: d.n, Offset: d.offset,
 				MaxBytes: f.cfg.Source.Room(wire.SnapshotPiece)}
 			piece, err = f.askSnapshot(ctx, request)
-			if err == nil && piece.N == 0 { // a slower replica may still have it: ask again
+			if err == nil && piece.N == 0 { // a slower replica may still have the snapshot: ask again
 				err = fmt.Errorf("%w: that after record %d is gone", errNoSnapshot, d.n)
 			}
 			return err
@@ -232,7 +232,7 @@ func (f *Follower) receive(ctx context.Context, d *download) error {
 			return fmt.Errorf("%w: got another piece than asked for", errSnapshot)
 		}
 		if _, err := d.to.Write(piece.Data); err != nil {
-			if retry.Final(err) { // it is the log's plan that ends Run, not that of a snapshot
+			if retry.Final(err) { // only the log's plan may end Run, and not a snapshot's plan
 				err = fmt.Errorf("%w: %v", errSnapshot, err)
 			}
 			return err
@@ -259,8 +259,8 @@ func (f *Follower) askSnapshot(
 	return reply, nil
 }
 
-// adopt replaces the state with a complete snapshot, if that is of this run's log. The client
-// trusts its vectors until a reference disagrees.
+// adopt replaces the state with a complete snapshot, if the snapshot is of this run's log. The
+// client trusts the snapshot's vectors until a reference disagrees.
 func (f *Follower) adopt(d *download) error {
 	r, h, err := d.loader.Replica()
 	if err != nil {
@@ -277,7 +277,7 @@ func (f *Follower) adopt(d *download) error {
 	}
 	f.unproven = r.N()
 	if d.digest != nil || d.record == nil && f.digests.refersTo(r.N(), d.tip) {
-		f.unproven = 0 // examine has compared it with the run's reference for this very state
+		f.unproven = 0 // examine has compared r with the run's digest of this very state
 	}
 	f.digests.forget()
 	f.digestIfDue(r.N())

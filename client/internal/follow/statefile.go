@@ -5,8 +5,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// snapshotSize estimates the length of a snapshot in bytes. With a seed pool it is the length
-// after a rebase, when the state is the coefficients alone.
+// snapshotSize estimates the length of a snapshot in bytes. With a seed pool, the estimate is the
+// length after a rebase: then the state consists of the coefficients alone.
 func (f *Follower) snapshotSize() uint64 {
 	least, _ := stateSize(f.replica.Plan())
 	return least + snapshotHead
@@ -28,8 +28,8 @@ func stateSize(p *plan.Plan) (least, most uint64) {
 	return vectors, vectors
 }
 
-// contentSize returns the length of the state file in a snapshot of size bytes, which is sealed in
-// a private run; false: no snapshot has that length.
+// contentSize returns the length of the state file in a snapshot of size bytes. In a private run
+// the snapshot is encrypted. The second result is false if no snapshot has that length.
 func (f *Follower) contentSize(size uint64) (uint64, bool) {
 	if !f.private() {
 		return size, true

@@ -1,5 +1,5 @@
-// Package isolate runs the app's code. If a callback hangs, panics or ends its goroutine, that
-// costs only this one call.
+// Package isolate runs the app's code. If a callback hangs, panics or ends its goroutine, the
+// client loses only this one call.
 package isolate
 
 import (
@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// What became of a callback.
+// These errors say what happened to a callback.
 var (
-	// ErrBusy: an earlier one has not returned.
+	// ErrBusy says that an earlier callback has not returned.
 	ErrBusy = errors.New("an earlier callback has not returned")
-	// ErrPanic: it panicked. The error has the value and the stack.
+	// ErrPanic says that the callback panicked. The error has the value and the stack.
 	ErrPanic = errors.New("panic")
-	// ErrExit: it ended its goroutine.
+	// ErrExit says that the callback ended its goroutine.
 	ErrExit = errors.New("the callback ended its goroutine")
 )
 
 // A Caller runs jobs that call the app, one at a time, on a goroutine of its own. So a callback
-// that never returns blocks nothing else. The goroutine serves until End, or until a callback
-// hangs or ends it; then the next job gets another.
+// that never returns blocks nothing else. The goroutine serves until End, or until a callback hangs
+// or ends the goroutine; then the Caller starts another goroutine for the next job.
 type Caller struct {
-	runner  *runner         // nil: none yet, or no longer
+	runner  *runner         // nil: there is no goroutine now
 	pending <-chan struct{} // closed when the last abandoned job has ended
 }
 
@@ -60,10 +60,10 @@ func (r *runner) isolate(job func() error) {
 	err = job()
 }
 
-// Run runs a job and waits for it until ctx ends. Then it asks abandon (nil means yes) whether to
-// abandon the job: a job that does not run the app's code ends soon by itself. An abandoned job is
-// pending until it ends. Until Idle returns true, Run fails with ErrBusy, and other code must not
-// touch what the job may still use.
+// Run runs a job and waits for the job until ctx ends. Then Run calls abandon (nil means yes),
+// which says whether to abandon the job: a job that does not run the app's code ends soon by
+// itself. An abandoned job is pending until it ends. Until Idle returns true, Run fails with
+// ErrBusy, and other code must not touch what the job may still use.
 func (c *Caller) Run(ctx context.Context, job func() error, abandon func() bool) error {
 	if !c.Idle(ctx, 0) {
 		return ErrBusy
@@ -85,7 +85,7 @@ func (c *Caller) Run(ctx context.Context, job func() error, abandon func() bool)
 	return context.Cause(ctx)
 }
 
-// settle returns the result of a job, whose goroutine may have ended with it.
+// settle returns the result of a job. The job may have ended its goroutine.
 func (c *Caller) settle(err error) error {
 	if err == ErrExit {
 		<-c.runner.gone
@@ -106,7 +106,7 @@ func (c *Caller) End() {
 // Call runs fn as a job and returns its results.
 func Call[T any](ctx context.Context, c *Caller, fn func() (T, error)) (T, error) {
 	var none T
-	value := new(T) // an abandoned job may still write it
+	value := new(T) // an abandoned job may still write to value
 	err := c.Run(ctx, func() (err error) {
 		*value, err = fn()
 		return err
@@ -117,8 +117,8 @@ func Call[T any](ctx context.Context, c *Caller, fn func() (T, error)) (T, error
 	return *value, nil
 }
 
-// Idle says whether no job is pending. It waits for that until ctx ends, but no longer than
-// patience.
+// Idle says whether no job is pending. If a job is pending, Idle waits until the job ends, ctx ends
+// or patience is over.
 func (c *Caller) Idle(ctx context.Context, patience time.Duration) bool {
 	if c.pending == nil {
 		return true

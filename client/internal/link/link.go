@@ -1,5 +1,5 @@
-// Package link is the connection of a device to the coordinator of its run: requests, replies, and
-// connections that are dead but not closed.
+// Package link is the connection of a device to the coordinator of its run. The package makes
+// requests, publishes replies, and finds connections that are dead but not closed.
 package link
 
 import (
@@ -20,24 +20,24 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// ErrQuiet: this device hears no coordinator.
+// ErrQuiet says that this device hears no coordinator.
 var ErrQuiet = errors.New("no word of a coordinator")
 
 var errNoAnswer = fmt.Errorf("%w: no answer", ErrQuiet)
 
-// A Link is this device's connection to the coordinator, with a method for each kind of
-// request. The goroutine of Run owns it. Any goroutine may Check and Examine.
+// A Link is this device's connection to the coordinator, with a method for each kind of request.
+// The goroutine of Run owns a Link. Any goroutine may call Check, Examine and Step.
 type Link struct {
 	bus      bus.Bus
 	reviver  *reviver
 	run, id  string
 	timeout  time.Duration        // of a request
-	interval func() time.Duration // at which announcements are repeated
-	heard    func() time.Time     // the last announcement
+	interval func() time.Duration // at which the coordinator repeats announcements
+	heard    func() time.Time     // the time of the last announcement
 	log      *slog.Logger
-	signed   *verify.Asker  // nil: any answer will do
+	signed   *verify.Asker  // nil: the device accepts any answer
 	allowed  bool           // the server permits this device to publish replies
-	teller   *notify.Teller // nil: nothing is told
+	teller   *notify.Teller // nil: the device tells the operator nothing
 	room     room
 }
 
@@ -48,12 +48,12 @@ type Config struct {
 	Bus     bus.Bus
 	Run, ID string
 	Timeout time.Duration // of a request
-	Keys    signed.Keys   // the coordinator's; nil: any answer will do
+	Keys    signed.Keys   // the coordinator's keys; nil: the device accepts any answer
 	About   func() deviceinfo.Device
 	Logger  *slog.Logger
 }
 
-// New returns a link. [Link.Follow] must precede all else.
+// New returns a link. Call [Link.Follow] before all other methods.
 func New(cfg Config) *Link {
 	l := &Link{
 		bus: cfg.Bus, reviver: newReviver(&cfg), run: cfg.Run, id: cfg.ID,
@@ -68,7 +68,8 @@ func New(cfg Config) *Link {
 	return l
 }
 
-// Follow tells the link how often announcements are repeated, and when the last one came.
+// Follow tells the link how often the coordinator repeats announcements, and when the last
+// announcement came.
 func (l *Link) Follow(interval func() time.Duration, heard func() time.Time) {
 	l.interval, l.heard = interval, heard
 }
@@ -76,7 +77,7 @@ func (l *Link) Follow(interval func() time.Duration, heard func() time.Time) {
 // Timeout is how long a request may take.
 func (l *Link) Timeout() time.Duration { return l.timeout }
 
-// Refusals returns how many answers were not from the coordinator, and how many of these were
+// Refusals returns how many answers were not from the coordinator, and how many of these the device
 // dropped unread.
 func (l *Link) Refusals() (refused, unread uint64) {
 	if l.signed == nil {
@@ -85,19 +86,19 @@ func (l *Link) Refusals() (refused, unread uint64) {
 	return l.signed.Refusals()
 }
 
-// News says that there is something new to tell the operator of this device.
+// News says whether there is something new to tell the operator of this device.
 func (l *Link) News() bool { return l.teller != nil && l.teller.Due() }
 
-// request sends a frame to whoever answers on a subject and returns the answer. If there is none,
-// it examines the connection.
+// request sends a frame to whoever answers on a subject and returns the answer. If there is no
+// answer, request examines the connection.
 func (l *Link) request(ctx context.Context, subject string, frame []byte) ([]byte, error) {
 	return l.insist(ctx, subject, func(ctx context.Context) ([]byte, error) {
 		return l.bus.Request(ctx, subject, frame)
 	})
 }
 
-// ask sends a frame to the coordinator and returns its answer. With the coordinator's key it passes
-// over answers that are not signed for this very request.
+// ask sends a frame to the coordinator and returns the coordinator's answer. If the device has the
+// coordinator's key, ask ignores answers that are not signed for this very request.
 func (l *Link) ask(ctx context.Context, subject string, frame []byte) ([]byte, error) {
 	if l.signed == nil {
 		return l.request(ctx, subject, frame)
@@ -115,7 +116,7 @@ func (l *Link) ask(ctx context.Context, subject string, frame []byte) ([]byte, e
 	return b, err
 }
 
-// insist makes a request within the link's timeout. If there is no answer, it examines the
+// insist makes a request within the link's timeout. If there is no answer, insist examines the
 // connection.
 func (l *Link) insist(ctx context.Context, subject string,
 	request func(context.Context) ([]byte, error)) ([]byte, error) {
@@ -137,8 +138,8 @@ func (l *Link) Records(ctx context.Context, frame []byte) ([]byte, error) {
 	return l.long(l.ask(ctx, subjects.CatchUp(l.run, l.id), frame))
 }
 
-// Snapshot implements [follow.Source]. A passive replica may answer, which signs nothing: the
-// coordinator vouches for the digest.
+// Snapshot implements [follow.Source]. A passive replica may answer. A passive replica signs
+// nothing: instead, the coordinator vouches for the snapshot's digest.
 func (l *Link) Snapshot(ctx context.Context, frame []byte) ([]byte, error) {
 	return l.long(l.request(ctx, subjects.Snapshot(l.run, l.id), frame))
 }
@@ -153,9 +154,9 @@ func (l *Link) Upload(ctx context.Context, frame []byte) ([]byte, error) {
 	return l.long(l.ask(ctx, subjects.Upload(l.run, l.id), frame))
 }
 
-// Step sends this device's part of a step of secure aggregation. The answer comes when others have
-// sent theirs, so that none comes in time is no reason to doubt the connection. It may be called
-// beside Run's goroutine.
+// Step sends this device's part of a step of secure aggregation. The answer comes when other
+// devices have sent their parts. So if no answer comes in time, Step does not examine the
+// connection. Any goroutine may call Step.
 func (l *Link) Step(ctx context.Context, frame []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, l.timeout, errNoAnswer)
 	defer cancel()
@@ -166,8 +167,8 @@ func (l *Link) Step(ctx context.Context, frame []byte) ([]byte, error) {
 	return l.signed.Request(ctx, l.bus, subject, frame)
 }
 
-// Join asks for a slot, the plan and the current announcement. The error is a [LaterError] if the
-// run takes no device now.
+// Join asks for a slot, the plan and the current announcement. The error wraps a [LaterError] if
+// the run takes no device now.
 func (l *Link) Join(ctx context.Context, known *wire.Known) (wire.JoinReply, error) {
 	says := known.Append(nil)
 	if l.teller != nil {
@@ -188,19 +189,19 @@ func (l *Link) Join(ctx context.Context, known *wire.Known) (wire.JoinReply, err
 	return reply, nil
 }
 
-// A LaterError is why the run takes no device now.
+// A LaterError says why the run takes no device now.
 type LaterError string
 
 func (e LaterError) Error() string { return "the run is paused: " + string(e) }
 
-// Publish sends a reply, and says whether it was sent. Being offline is no error: this device
-// misses the round, and the next announcement shows where the run is.
+// Publish sends a reply, and says whether it could send it. Being offline is no error: this device
+// misses the round, and the next announcement shows how far the run is.
 func (l *Link) Publish(ctx context.Context, shards uint32, frame []byte) (sent bool, err error) {
 	subject := subjects.Reply(l.run, subjects.Shard(l.id, shards), l.id)
 	err = l.bus.Publish(subject, frame)
 	sent = err == nil
 	if err == nil && !l.allowed {
-		// The server drops a forbidden message in silence: ask once.
+		// The server drops a forbidden message without an error, so check once whether it is allowed.
 		err = l.Check(ctx, subject, l.timeout)
 		l.allowed = err == nil
 	}
@@ -214,7 +215,7 @@ func (l *Link) Publish(ctx context.Context, shards uint32, frame []byte) (sent b
 	return sent, nil
 }
 
-// Subscribe subscribes and checks that the server permits it.
+// Subscribe subscribes and checks that the server permits the subscription.
 func (l *Link) Subscribe(
 	ctx context.Context, subject string, handle func(bus.Message),
 ) (bus.Subscription, error) {
@@ -229,8 +230,8 @@ func (l *Link) Subscribe(
 	return sub, nil
 }
 
-// Check asks whether the server denied a subject that was just used. An error that is not
-// final means that the server did not answer within patience, and at most l.timeout.
+// Check asks whether the server denied a subject that the device has just used. An error that is
+// not final means that the server did not answer within patience, and at most l.timeout.
 func (l *Link) Check(ctx context.Context, subject string, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, min(patience, l.timeout))
 	defer cancel()

@@ -16,42 +16,42 @@ import (
 // LongestPause bounds the pauses between attempts to connect.
 const LongestPause = 5 * time.Minute
 
-// checkPatience is how long a check waits for the broker's answer, as a multiple of the interval
-// at which announcements are repeated.
+// checkPatience is how long a check waits for the broker's answer, as a multiple of the interval at
+// which the coordinator repeats announcements.
 const checkPatience = 0.75
 
 // A reviver drops connections that are dead but not closed. After a drop that did not help, the
-// time until the next one doubles.
+// time until the next drop doubles.
 type reviver struct {
 	bus bus.Bus
 	log *slog.Logger
 
 	mu      sync.Mutex    // guards what follows
-	random  *rand.Rand    // jitters pause
-	alive   time.Time     // the last check that was answered
-	dropped time.Time     // the last drop; zero: none
-	pause   time.Duration // the shortest time until the next one, if it did not help
+	random  *rand.Rand    // makes pause vary
+	alive   time.Time     // the last time that the broker answered a check
+	dropped time.Time     // the time of the last drop; zero: none
+	pause   time.Duration // the shortest time until the next drop, if the last drop did not help
 }
 
 func newReviver(cfg *Config) *reviver {
 	return &reviver{bus: cfg.Bus, log: cfg.Logger, random: retry.NewRandom(cfg.ID)}
 }
 
-// answered notes that a check was answered.
+// answered notes that the broker answered a check.
 func (r *reviver) answered() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.alive = time.Now()
 }
 
-// answeredWithin says whether a check was answered in the last d.
+// answeredWithin says whether the broker answered a check in the last d.
 func (r *reviver) answeredWithin(d time.Duration) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return time.Since(r.alive) < d
 }
 
-// helped says whether something was announced since the last drop, or there was none.
+// helped says whether the device heard an announcement since the last drop, or there was no drop.
 func (r *reviver) helped(heard time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,8 +79,8 @@ func (r *reviver) drop(heard time.Time, first time.Duration) {
 	}
 }
 
-// Examine checks that the broker answers, and permits a subject that was just used. If the
-// connection is up and the broker does not answer, it drops the connection.
+// Examine checks that the broker answers, and permits a subject that the device has just used. If
+// the connection is up and the broker does not answer, Examine drops the connection.
 func (l *Link) Examine(ctx context.Context, subject string) error {
 	every := l.interval()
 	patience := time.Duration(checkPatience * float64(every))
@@ -99,8 +99,8 @@ func (l *Link) Examine(ctx context.Context, subject string) error {
 	return err
 }
 
-// doubt examines the connection after a request without an answer, unless it was good just now:
-// then the coordinator is silent.
+// doubt examines the connection after a request without an answer. If the broker answered a check
+// just now, doubt does nothing: then it is the coordinator that is silent.
 func (l *Link) doubt(ctx context.Context, subject string) {
 	if _, ok := l.bus.(bus.Reconnector); !ok || l.reviver.answeredWithin(l.interval()*3/2) {
 		return

@@ -8,23 +8,24 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Brokers in a row drop, in silence, what is longer than one of them takes. This device knows the
-// limit of its own broker only. So a request that gets no answer twice, while announcements come,
-// is made again for a shorter one.
+// If a message passes through several brokers, each of them drops, without an error, a message that
+// is longer than the broker's limit. This device knows only the limit of its own broker. So if a
+// request gets no answer twice, while announcements come, the device asks for a shorter answer.
 const (
-	silences = 2   // requests in a row without an answer, before the next asks for less
-	shorter  = 4   // it asks for one part in so many
-	longAway = 256 // after so many answers in a row a device asks for more again
+	silences = 2   // requests in a row without an answer, before the device asks for less
+	shorter  = 4   // the device divides the length by this number
+	longAway = 256 // after so many answers in a row, the device asks for more again
 )
 
-// A room is how much shorter answers this device asks for than its own broker takes.
+// A room says how much shorter the answers are for which this device asks than its own broker
+// allows.
 type room struct {
-	divisor uint64 // 0 is 1
+	divisor uint64 // of the length; 0 is 1
 	silent  int    // requests in a row without an answer
-	answers int    // in a row
+	answers int    // answers in a row
 }
 
-// unanswered notes that an answer did not come.
+// unanswered notes that the device got no answer to a request.
 func (r *room) unanswered() {
 	r.answers = 0
 	if r.silent++; r.silent == silences {
@@ -32,7 +33,7 @@ func (r *room) unanswered() {
 	}
 }
 
-// answered notes that an answer came.
+// answered notes that the device got an answer.
 func (r *room) answered() {
 	r.silent = 0
 	if r.divisor <= 1 {
@@ -43,15 +44,16 @@ func (r *room) answered() {
 	}
 }
 
-// Room returns how many bytes of at most most an answer may have, or a piece that this device
-// sends: what its broker takes, or less where such an answer did not come.
+// Room returns how many bytes of at most most an answer, or a piece that this device sends, may
+// have. The bound is the limit of the device's broker, or less if such long answers did not come.
 func (l *Link) Room(most uint64) uint64 {
 	here := wire.Room(bus.MaxPayload(l.bus), most)
 	return max(here/max(l.room.divisor, 1), min(here, wire.LeastRoom))
 }
 
-// long notes the outcome of a request that may be long, or whose answer may, and returns it. A
-// coordinator that announces nothing is away, whatever the length of its answers.
+// long notes the outcome of a request that may be long, or may have a long answer, and returns the
+// outcome. long does not count a missing answer if no announcement came, either: then the
+// coordinator is away, and the length of answers is not the cause.
 func (l *Link) long(answer []byte, err error) ([]byte, error) {
 	switch {
 	case err == nil:

@@ -6,18 +6,18 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A Side is a run of adjacent parameters with the same box, or none, and the same factor on the
-// step. Its lengths are in the units of the local iterate: parameters, or coordinates of the
-// box, which are 0 at its low end and 1 at its high end.
+// A Side is a range of adjacent parameters with the same box, or none, and the same factor on the
+// step. The unit of its lengths is that of the local iterate. The iterate holds parameters, or
+// coordinates of the box: 0 at the box's low end and 1 at its high end.
 type Side struct {
-	End       int     // of the run, from parameter 0
+	End       int     // end of the range, from parameter 0
 	Step      float64 // StepScale
-	Unit      float64 // length of the box; 1 without one
+	Unit      float64 // length of the box; 1 without a box
 	Zero      float64 // coordinate at which the parameter is 0
 	Low, High float64 // bounds of the iterate
 }
 
-// Sides appends the plan's sides for an iterate in parameters.
+// Sides appends the plan's sides for an iterate that holds parameters.
 func Sides(dst []Side, p *plan.Plan) []Side {
 	end := 0
 	for i, s := range p.Layout() {
@@ -35,8 +35,8 @@ func Sides(dst []Side, p *plan.Plan) []Side {
 	return dst
 }
 
-// A Frame converts parameters to coordinates of their boxes and back. Without boxes these are
-// the same.
+// A Frame converts parameters to coordinates of their boxes and back. Without boxes, coordinates
+// and parameters are the same.
 type Frame struct {
 	boxes  []Side // in parameters
 	Inside []Side // in coordinates

@@ -1,6 +1,7 @@
 // Package localrule has the plan's rule for the local steps of a device that sends a vector: where
-// one step leads, and the boxes that it stays in. It does not know the loss: package probe
-// estimates gradients, and makes one step after the other. No replica repeats them.
+// one step leads, and in which boxes the iterate stays. The package does not know the loss: package
+// probe estimates gradients, and makes one step after the other. Other devices do not repeat these
+// steps.
 package localrule
 
 import (
@@ -9,10 +10,10 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A Rule is the plan's rule for local steps with transport=dense. Each device starts its own rule
-// anew each round. Products are in float64.
+// A Rule is the plan's rule for local steps with transport=dense. Each device resets its rule in
+// each round. Products are in float64.
 type Rule[T float32 | float64] struct {
-	first, second []T // moments, where the rule has them
+	first, second []T // moments, if the rule has them
 	steps         int // made so far in this round
 }
 
@@ -27,7 +28,7 @@ func (r *Rule[T]) Begin(rule plan.Rule, d int) {
 	}
 }
 
-// cleared returns n zeros, in the memory of v if that suffices.
+// cleared returns a slice of n zeros, in the memory of v if that suffices.
 func cleared[T any](v []T, n int) []T {
 	if cap(v) < n {
 		return make([]T, n)
@@ -36,8 +37,8 @@ func cleared[T any](v []T, n int) []T {
 	return v[:n]
 }
 
-// Move makes a local step from x against the gradient v, and clips x to the boxes. It overwrites v
-// with the rule's direction. x is in the units of sides, v is per unit.
+// Move makes a local step from x against the gradient v, and clips x to the boxes. Move overwrites
+// v with the rule's direction. x is in the units of sides, and v is per unit.
 //
 //	x[i] -= unit * step * eta * rule(v)[i]
 func (r *Rule[T]) Move(x, v []T, p *plan.Plan, eta float32, sides []Side) {
@@ -98,7 +99,7 @@ func sign[T float32 | float64](v T) T {
 	return 0
 }
 
-// Pull adds FedProx's pull towards base and the weight decay to the gradient v at x.
+// Pull adds FedProx's proximal term towards base and the weight decay to the gradient v at x.
 //
 //	v[i] += prox (x[i] - base[i])/unit + decay (x[i] - zero)/unit
 func Pull[T float32 | float64](v, x, base []T, p *plan.Plan, sides []Side) {

@@ -1,4 +1,4 @@
-// Package memlimit says in which plans a device takes part: in those that fit its memory.
+// Package memlimit says in which plans a device takes part: in the plans that fit its memory.
 package memlimit
 
 import (
@@ -9,22 +9,24 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// ErrPlan: this device does not take part in the run's plan.
+// ErrPlan says that this device does not take part in the run's plan.
 var ErrPlan = errors.New("this device does not take part in the plan")
 
 const (
-	// Floor is the part of the default limit that every device grants. It has room for the
-	// surrogate of a softmax regression of 7,850 parameters, 381 MB.
+	// Floor is the part of the default limit that does not depend on the model. A surrogate of a
+	// softmax regression of 7,850 parameters takes 381 MB, and so fits.
 	Floor = 512 << 20
-	// Vectors is the rest of the default limit, in vectors of the model's parameters. No method
-	// but one that keeps a subspace of more than 20 moves, or a surrogate, takes as many.
+	// Vectors is the rest of the default limit, in vectors of the model's parameters. Only two
+	// methods can need so many vectors: a method that keeps a subspace of more than 20 moves, and a
+	// surrogate.
 	Vectors = 48
-	// Witness is the default limit of a passive replica, whose app knows no number of parameters.
+	// Witness is the default limit of a passive replica, because its app gives no number of
+	// parameters.
 	Witness = 1 << 30
 )
 
-// Default returns the limit in bytes for a device that sets none. dim is the number of parameters
-// of its model, 0 for a passive replica.
+// Default returns the limit in bytes for a device that sets no limit. dim is the number of
+// parameters of the device's model, 0 for a passive replica.
 func Default(dim int) uint64 {
 	if dim == 0 {
 		return Witness
@@ -32,14 +34,14 @@ func Default(dim int) uint64 {
 	return Floor + 4*Vectors*uint64(dim)
 }
 
-// A Guard judges plans for one device.
+// A Guard checks plans for one device.
 type Guard struct {
 	Limit  uint64 // bytes
 	Device footprint.Device
 }
 
-// Fits reports an error unless a valid plan fits the device's memory. It matches [ErrPlan] and is
-// a *plan.Error.
+// Fits returns an error unless a valid plan fits the device's memory. The error matches [ErrPlan]
+// and wraps a *plan.Error.
 func (g *Guard) Fits(p *plan.Plan) error {
 	need := footprint.Bytes(p, g.Device)
 	if need <= g.Limit {

@@ -1,4 +1,5 @@
-// Package notify decides when a device sends its operator the app's description of it.
+// Package notify decides when a device sends its operator the description that the app gives of the
+// device.
 package notify
 
 import (
@@ -12,18 +13,19 @@ import (
 const (
 	// every bounds how often a device that stays in the run sends changes.
 	every = time.Minute
-	// worth is by how many percent a battery's charge has to differ.
+	// worth is the least change of a battery's charge, in percent, that the device sends.
 	worth = 5
 )
 
-// A Teller is used by one goroutine.
+// A Teller sends the operator what the app says about the device. Only one goroutine may use a
+// Teller.
 type Teller struct {
 	Ask    func() deviceinfo.Device // of the app
 	Logger *slog.Logger
 
 	told deviceinfo.Device
 	at   time.Time
-	mute bool // what the app says cannot be told, which was logged
+	mute bool // the app's description is invalid, and the teller has logged that
 }
 
 // Append appends the app's present description to the rest of a join request.
@@ -34,7 +36,7 @@ func (t *Teller) Append(rest []byte) []byte {
 	return t.told.Append(rest)
 }
 
-// Due says that there is something new to tell.
+// Due says whether there is something new to send.
 func (t *Teller) Due() bool {
 	if time.Since(t.at) < every {
 		return false
@@ -45,7 +47,8 @@ func (t *Teller) Due() bool {
 	return before != now || charge >= worth || charge <= -worth
 }
 
-// now asks the app. It leaves out parts that a request cannot carry, and logs that once.
+// now asks the app. If the app panics or its description is invalid, now returns an empty
+// description, and logs that once.
 func (t *Teller) now() deviceinfo.Device {
 	d, err := t.ask()
 	if err == nil {

@@ -8,13 +8,14 @@ import (
 	"github.com/zofl/zofl/wire/secagg"
 )
 
-// itemUnmasked is the last record that this device helped to unmask, with secure aggregation.
+// itemUnmasked is the store's item for the last record that this device helped to unmask, with
+// secure aggregation.
 const itemUnmasked = "unmasked"
 
-// errUnmaskedFile: the stored record is not one that this device wrote.
+// errUnmaskedFile says that the stored record is not one that this device wrote.
 var errUnmaskedFile = errors.New("not a record that this device unmasked")
 
-// The content is LE64 the record.
+// The content of the item is the record's index as LE64.
 const (
 	unmaskedMagic   = "zofl unmasked 1\n"
 	unmaskedFileMax = len(unmaskedMagic) + files.Overhead + 8
@@ -22,12 +23,13 @@ const (
 
 // unmasking is what a device remembers about secure aggregation.
 type unmasking struct {
-	n       uint64 // the highest record that it helped to unmask
+	n       uint64 // the highest record that the device helped to unmask
 	attempt [secagg.NonceLen]byte
-	begun   bool // the device has taken up attempt, or declined it
+	begun   bool // the device has taken part in attempt, or declined it
 }
 
-// BeginAttempt says whether this device has not taken up an attempt yet. It does so once.
+// BeginAttempt says whether this device has not begun the attempt with this nonce before.
+// BeginAttempt returns true only once for each attempt in a row.
 func (o *Outbox) BeginAttempt(nonce [secagg.NonceLen]byte) bool {
 	u := &o.unmasking
 	if u.begun && u.attempt == nonce {
@@ -40,8 +42,8 @@ func (o *Outbox) BeginAttempt(nonce [secagg.NonceLen]byte) bool {
 // Unmasked says whether this device helped to unmask record n, or a later one.
 func (o *Outbox) Unmasked(n uint64) bool { return n <= o.unmasking.n }
 
-// Unmask notes, in the store if there is one, that this device is about to help unmasking record n.
-// The error is the Recorder's.
+// Unmask notes, in the store if there is one, that this device is about to help unmask record n. An
+// error is the Recorder's.
 func (o *Outbox) Unmask(n uint64) error {
 	if o.unmasking.n = max(o.unmasking.n, n); o.cfg.Files == nil {
 		return nil

@@ -1,7 +1,7 @@
-// Package outbox keeps a device's last contribution, a reply or a vector, so that the device sends
-// the same bytes however often it is asked. It also keeps the device's control variates that
-// records counted. It knows announcements, records and the store. It does not know the model, and
-// does not compute contributions.
+// Package outbox keeps a device's last contribution, a reply or a vector. So the device sends the
+// same bytes however often the coordinator asks. The package also keeps the device's control
+// variates: its contributions that records include. Package outbox knows announcements, records and
+// the store. It does not know the model, and does not compute contributions.
 package outbox
 
 import (
@@ -19,14 +19,14 @@ import (
 const (
 	itemReply    = "reply"    // the last contribution, to send again
 	itemUpload   = "upload"   // the last contribution with transport=dense
-	itemVariates = "variates" // with scaffold-2: contributions that records counted
+	itemVariates = "variates" // with scaffold-2: contributions that records include
 )
 
 // A Log is the run's log, as far as this device has followed it.
 type Log interface {
 	// Plan is the plan with all changes so far; nil before record 1.
 	Plan() *plan.Plan
-	// N is the index of the last record that was applied.
+	// N is the index of the last record that the device applied.
 	N() uint64
 	// Live says whether record n is part of the state: no rollback undid it.
 	Live(n uint64) bool
@@ -44,16 +44,16 @@ type Config struct {
 	Upload func(ctx context.Context, frame []byte) ([]byte, error)
 	// Room returns how many bytes of at most most a piece may have.
 	Room func(most uint64) uint64
-	// Report reports to the app that the coordinator has received bytes of the vector of
-	// record n, which has size bytes. Its error ends Run.
+	// Report reports to the app that the coordinator has received bytes of the vector of record n,
+	// which has size bytes. An error of Report ends Run.
 	Report func(n, received, size uint64) error
 }
 
 // An Outbox holds this device's last contribution, its last decline, and its control
 // variates. The goroutine of Run owns it.
 //
-// Invariant: a contribution is in the store before any byte of it is sent, if there is a working
-// store.
+// Invariant: if there is a working store, a contribution is in the store before the device sends
+// any byte of the contribution.
 type Outbox struct {
 	cfg      Config
 	slot     uint32
@@ -68,14 +68,14 @@ type Outbox struct {
 // New returns an outbox.
 func New(cfg Config) *Outbox { return &Outbox{cfg: cfg} }
 
-// An Ask is an announcement with what its tail asks of this device.
+// An Ask is an announcement, with what the optional fields at its end ask of this device.
 type Ask struct {
 	wire.Announcement
 	Survey survey.Kind // None: a round
-	Group  uint32      // where announcements name groups: this device's
+	Group  uint32      // where announcements name groups: this device's group
 }
 
-// A reply is this device's reply to a round. It is kept so that it is sent again unchanged.
+// A reply is this device's reply to a round. The outbox keeps the reply to send it again unchanged.
 type reply struct {
 	n       uint64
 	tip     wire.Tip
@@ -84,22 +84,23 @@ type reply struct {
 	epoch   uint64
 	attempt uint32
 	step    float32 // the step size of the announcement
-	p       uint32  // its perturbations
+	p       uint32  // the announcement's perturbations
 	survey  survey.Kind
-	group   uint32 // whose directions a contribution is along
+	group   uint32 // of the contribution's directions
 }
 
-// answers says whether s replies to an announcement of a record that follows tip. A contribution to
-// another group's directions does not: another coordinator may have put this device into another
-// group.
+// answers says whether s replies to an announcement of a record that follows tip. A contribution
+// along another group's directions is no reply: another coordinator may have put this device into
+// another group.
 func (s *reply) answers(a *Ask, tip wire.Tip) bool {
 	return s.n == a.N && s.tip == tip && s.step == a.StepSize && s.p == a.Perturbations &&
 		s.survey == a.Survey && (s.final && s.group == a.Group ||
 		!s.final && s.epoch == a.Epoch && s.attempt == a.Attempt)
 }
 
-// Joined takes the slot that a coordinator gave the device. It forgets a refusal of the
-// device's vector: a coordinator that had lost its members may not have known the device.
+// Joined takes the slot that a coordinator gave the device. Joined forgets that a coordinator
+// refused the device's vector: a coordinator that had lost its list of members may not have known
+// the device.
 func (o *Outbox) Joined(slot uint32) {
 	o.slot = slot
 	if o.upload.ending.state == wire.UploadRefused {
@@ -117,11 +118,11 @@ func (o *Outbox) Frame(a *Ask, tip wire.Tip) []byte {
 	return nil
 }
 
-// Contributed says whether this device has answered record n, under whatever announcement.
+// Contributed says whether this device has contributed to record n, whatever the announcement was.
 func (o *Outbox) Contributed(n uint64) bool { return o.reply.n == n && o.reply.frame != nil }
 
-// Kept says whether the store has the last contribution. If it failed to save it, Kept tries again.
-// The error is the Recorder's.
+// Kept says whether the store has the last contribution. If the store failed to save the
+// contribution, Kept tries again. An error is the Recorder's.
 func (o *Outbox) Kept() (bool, error) {
 	s := o.cfg.Files
 	if s == nil {
@@ -140,28 +141,28 @@ func (o *Outbox) Uploads(a *Ask, tip wire.Tip) bool {
 	return o.upload.answers(a, tip)
 }
 
-// Settled says whether nothing is left to do about an announcement.
+// Settled says whether the device need send nothing more in answer to an announcement.
 func (o *Outbox) Settled(a *Ask, tip wire.Tip) bool {
 	return o.Frame(a, tip) != nil || o.upload.answers(a, tip) && o.upload.over(&a.Announcement)
 }
 
-// replyRoom is room for a reply without its values.
+// replyRoom bounds the length of a reply without its values, in bytes.
 const replyRoom = 40
 
-// Promise makes r this device's reply to an announcement, stores a contribution, and returns
-// the frame to send.
+// Promise makes r this device's reply to an announcement, and returns the frame to send. Promise
+// stores r if r is a contribution.
 func (o *Outbox) Promise(a *Ask, r *wire.Reply) ([]byte, error) {
 	contributes := r.Kind == wire.Contribution
 	keeps := contributes && o.cfg.Files != nil
 	if keeps {
-		// Save the control variate that the last contribution became, before r replaces it.
+		// Save the control variate that came from the last contribution, before r replaces that.
 		if err := o.saveVariates(); err != nil {
 			return nil, err
 		}
 	}
 	frame := r.Append(make([]byte, 0, replyRoom+len(r.Values)+len(r.Rest)))
 	if !contributes && r.Reason == wire.DeclineBusy {
-		return frame, nil // not kept: the device may soon be free
+		return frame, nil // not stored: the device may soon be free
 	}
 	last := &o.decline
 	if contributes {
@@ -178,7 +179,7 @@ func (o *Outbox) Promise(a *Ask, r *wire.Reply) ([]byte, error) {
 	return frame, nil
 }
 
-// Open loads the items that an earlier process stored. The error is the Recorder's.
+// Open loads the items that an earlier process stored. An error is the Recorder's.
 func (o *Outbox) Open() error {
 	for _, load := range []func() error{o.loadReply, o.loadUpload, o.loadVariates,
 		o.loadUnmasked} {
@@ -189,9 +190,9 @@ func (o *Outbox) Open() error {
 	return nil
 }
 
-// Forget drops what the outbox knows about the store, which another client of this device may have
-// changed. It keeps a contribution that the store failed to save, because only this client knows
-// what it sent.
+// Forget drops what the outbox knows about the store, because another client of this device may
+// have changed the store. Forget keeps a contribution that the store failed to save, because only
+// this client knows what it sent.
 func (o *Outbox) Forget() {
 	if !o.cfg.Files.Failing(itemReply) {
 		o.reply = reply{}

@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// errReplyFile: the stored reply is not one that this device wrote.
+// errReplyFile says that the stored reply is not one that this device wrote.
 var errReplyFile = errors.New("not a reply of this device")
 
 // The content of a reply file is LE32 the bits of the announced step size, LE32 the announced
@@ -23,10 +23,10 @@ const (
 	replyFileMax = len(replyMagic) + files.Overhead + replyHead + wire.MaxFrame
 )
 
-// saveReply stores the last contribution. It runs before the reply is sent, so that this device
-// never sends another for the same record, whatever happens to it, unless it has contributed
-// to a later one since. A decline is not worth wearing the flash: it is valid for its attempt
-// only.
+// saveReply stores the last contribution. Promise calls saveReply before the device sends the
+// reply. So even after a crash this device sends no other reply for the same record, unless it has
+// contributed to a later record since. saveReply does not store declines: a decline is valid for
+// its attempt only, and each write wears the flash memory.
 func (o *Outbox) saveReply() error {
 	s, r := o.cfg.Files, &o.reply
 	content := binary.LittleEndian.AppendUint32(nil, math.Float32bits(r.step))

@@ -13,33 +13,33 @@ import (
 )
 
 var (
-	// errNotWanted: the coordinator refused this device's vector.
+	// errNotWanted says that the coordinator refused this device's vector.
 	errNotWanted = errors.New("the coordinator refused the vector: " +
 		"the record is not open to this device, or the vector breaks the plan's limits")
-	// errUpload: the answer to a piece is malformed or impossible.
+	// errUpload says that the answer to a piece is malformed or impossible.
 	errUpload = errors.New("bad answer to a piece of a vector")
 )
 
-// An upload is this device's contribution with transport=dense: a vector, which travels in
-// pieces. The coordinator answers each piece with how much of the vector it has, and so says
-// where to go on, even after another coordinator took over.
+// An upload is this device's contribution with transport=dense: a vector, which the device sends in
+// pieces. The coordinator answers each piece with how much of the vector it has. So the device
+// knows where to go on, even after another coordinator took over.
 //
 // Invariants:
-//  1. The store has the vector before its first piece is sent, if there is a working store.
+//  1. If there is a working store, the store has the vector before the device sends a piece.
 //  2. vector has the digest and the length that head says.
 type upload struct {
-	reply  // the announcement that it answers; frame is nil
+	reply  // the announcement that the upload answers; frame is nil
 	head   wire.Upload
 	vector []byte // float32 little-endian
-	has    uint64 // bytes that the coordinator of epoch has
-	epoch  uint64 // in which a piece was last sent
+	has    uint64 // bytes that the coordinator with this epoch has
+	epoch  uint64 // in which the device last sent a piece
 	ending ending
 	piece  []byte // scratch
 }
 
-// An ending is the coordinator's final answer to an upload. It is valid for its attempt. A
-// coordinator that restarted has no vectors. And if two coordinators believe that they lead, the
-// answer may have come from the other one.
+// An ending is the coordinator's final answer to an upload. The answer is valid for one attempt of
+// one epoch, for two reasons. A coordinator that restarted has no vectors. And if two coordinators
+// believe that they lead, the answer may have come from the wrong coordinator.
 type ending struct {
 	state   wire.UploadState // 0: no final answer
 	epoch   uint64
@@ -57,8 +57,8 @@ func (u *upload) taken(a *wire.Announcement) bool {
 	return u.ending.state == wire.UploadTaken && u.ending.epoch == a.Epoch
 }
 
-// PromiseVector makes a vector this device's reply to an announcement, with the weight and loss
-// of r, and stores it. [Outbox.Deliver] sends it.
+// PromiseVector makes a vector this device's reply to an announcement, with the weight and loss of
+// r, and stores the vector. [Outbox.Deliver] sends the vector.
 func (o *Outbox) PromiseVector(a *Ask, r *wire.Reply, v []float32) error {
 	u := &o.upload
 	vector := appendVector(u.vector[:0], v)
@@ -81,8 +81,9 @@ func appendVector(b []byte, v []float32) []byte {
 	return b
 }
 
-// Deliver sends the vector that answers an announcement, and returns the loss that goes with
-// it. ctx ends with the round. sent is false if the coordinator has it from an earlier attempt.
+// Deliver sends the vector that answers an announcement, and returns the loss that goes with the
+// vector. ctx ends with the round. sent is false if the coordinator has the vector from an earlier
+// attempt.
 func (o *Outbox) Deliver(
 	ctx context.Context, a *wire.Announcement,
 ) (loss float32, sent bool, err error) {
@@ -97,13 +98,14 @@ func (o *Outbox) Deliver(
 }
 
 // send sends pieces until the coordinator has the vector or refuses it, or until ctx ends with the
-// round. After a piece without progress it pauses, longer each time, until the upload gets further
-// than ever before. While the coordinator has no memory for the vector, send only asks for it: many
-// devices may wait, and none should send a piece for nothing. It only asks, too, where the
-// coordinator seems to have the vector. sent says whether it sent a piece.
+// round. After a piece without progress, send pauses, longer each time, until the coordinator has
+// more bytes than ever before. In two cases send asks the coordinator and sends no piece. In the
+// first case, the coordinator has no memory for the vector: many devices may wait, and a piece
+// would be wasted. In the second case, the coordinator seems to have the vector. sent says whether
+// send sent a piece.
 func (o *Outbox) send(ctx context.Context, a *wire.Announcement) (sent bool, err error) {
 	u := &o.upload
-	if u.epoch != a.Epoch { // a coordinator that restarted has nothing
+	if u.epoch != a.Epoch { // a coordinator that restarted has no bytes of the vector
 		u.has, u.epoch = 0, a.Epoch
 	}
 	shortest, asks := o.cfg.Pauses.First(), u.taken(a) // asks: send a question, not a piece

@@ -14,22 +14,22 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// errUploadFile: the stored upload is not one that this device wrote.
+// errUploadFile says that the stored upload is not one that this device wrote.
 var errUploadFile = errors.New("not a vector of this device")
 
 // An upload file holds the head of a file of package files, LE32 the bits of the announced step
-// size, LE32 the announced perturbations, LE32 the length of the upload's frame, the frame
-// without a piece, the SHA-256 of all that, and the vector, whose digest and length are in the
-// frame.
+// size, LE32 the announced perturbations, LE32 the length of the upload's frame, the frame without
+// a piece, the SHA-256 of all that, and the vector. The frame contains the vector's digest and
+// length.
 const (
 	uploadMagic   = "zofl upload 1\n"
 	uploadHead    = 12
 	uploadHeadMax = len(uploadMagic) + files.Overhead + uploadHead + 256
 )
 
-// saveUpload stores the vector. It runs before the first piece is sent, so that this device
-// sends no other for the same record, whatever happens to it. Otherwise pieces of two vectors
-// could mix.
+// saveUpload stores the vector. PromiseVector calls saveUpload before the device sends the first
+// piece. So this device sends no other vector for the same record, even after a crash. Otherwise
+// the coordinator could mix pieces of two vectors.
 func (o *Outbox) saveUpload() error {
 	s, u := o.cfg.Files, &o.upload
 	if s == nil {
@@ -65,8 +65,8 @@ func (o *Outbox) loadUpload() error {
 	return s.Loaded(itemUpload, errUploadFile, err)
 }
 
-// parseUpload reads an upload file. It allocates no more than the file's size, and no more than
-// the plan's largest vector once there is a plan.
+// parseUpload reads an upload file. parseUpload allocates no more than the file's size. Once there
+// is a plan, it allocates no more than the plan's largest vector.
 func (o *Outbox) parseUpload(r *io.SectionReader) (upload, error) {
 	head := make([]byte, min(r.Size(), int64(uploadHeadMax)))
 	if _, err := io.ReadFull(r, head); err != nil {
@@ -91,8 +91,9 @@ func (o *Outbox) parseUpload(r *io.SectionReader) (upload, error) {
 	return u, nil
 }
 
-// parseUploadHead parses what comes before the vector. It returns the upload without its vector,
-// the bytes it read, and an error that says what is wrong with them.
+// parseUploadHead parses what comes before the vector. parseUploadHead returns the upload without
+// its vector, the number of bytes that it read, and a text that says what is wrong with these
+// bytes.
 func (o *Outbox) parseUploadHead(b []byte) (u upload, read int, fault string) {
 	own := o.cfg.Files.Head(uploadMagic)
 	if !bytes.HasPrefix(b, own) || len(b) < len(own)+uploadHead {
@@ -110,7 +111,7 @@ func (o *Outbox) parseUploadHead(b []byte) (u upload, read int, fault string) {
 	if err != nil {
 		return u, 0, err.Error()
 	}
-	frame.Data, frame.Rest = nil, nil // these alias b
+	frame.Data, frame.Rest = nil, nil // Data and Rest alias b
 	u.head = frame
 	u.reply = reply{
 		n: frame.N, tip: frame.Tip, final: true,

@@ -15,7 +15,7 @@ import (
 const variatesMost = 16
 
 // A variate is a candidate for this device's control variate c_i: the scalars of a contribution
-// that a record counted.
+// that a record includes.
 type variate struct {
 	n       uint64
 	hash    wire.Hash    // of record n
@@ -25,25 +25,26 @@ type variate struct {
 
 // variates are the candidates of this device.
 //
-// With scaffold-2 they are its last contributions that records counted. If the run rolls one back,
-// or loses it with the tail of its log, the variate before it takes its place. A device that does
-// not know whether a record counted it asks the log for that record. A device that lost its store
-// contributes without a control variate until a record counts it again. Its earlier variate stays
-// in the fleet's mean c, because nobody else knows its share of that.
+// With scaffold-2 the candidates are the device's last contributions that records include. If the
+// run rolls back a record, or loses the record with the tail of its log, the next older variate
+// takes the place of the record's variate. If a device does not know whether a record includes its
+// contribution, the device asks the log for that record. A device that lost its store contributes
+// without a control variate until a record includes its next contribution. The lost variate stays
+// in the fleet's mean c, because nobody else knows its part in the mean.
 //
-// With scaffold-1 there is one: its contribution to phase 1, counted or not. A device that has
-// none computes its scalars again.
+// With scaffold-1 there is one candidate: the device's contribution to phase 1, whether or not a
+// record includes it. A device that has none computes its scalars of phase 1 again.
 //
 // Invariants:
 //  1. list has at most variatesMost elements, newest first, of different records.
-//  2. This process knows whether record seen counted the device's contribution.
+//  2. This process knows whether record seen includes the device's contribution.
 type variates struct {
 	list    []variate
 	seen    uint64
 	unsaved bool // list differs from what the store has
 }
 
-// find returns the index of record n's variate, or where it would be.
+// find returns the index of record n's variate, or the index where put would insert it.
 func (v *variates) find(n uint64) (at int, found bool) {
 	return slices.BinarySearchFunc(v.list, n, func(e variate, n uint64) int {
 		switch {
@@ -74,8 +75,8 @@ func (v *variates) put(new variate) {
 	v.unsaved = true
 }
 
-// See notes whether a record of the log, applied or passed over, counted a contribution of this
-// device.
+// See notes whether a record of the log includes a contribution of this device. The follower calls
+// See for records that it applied or skipped.
 func (o *Outbox) See(r *wire.Record, record []byte) {
 	plan, v := o.cfg.Log.Plan(), &o.variates
 	if plan == nil || !plan.SendsControl() {
@@ -100,8 +101,9 @@ func (o *Outbox) See(r *wire.Record, record []byte) {
 	}
 }
 
-// Doubt follows a jump to another party's state, which may be of another log. The outbox did not
-// see the records in between, and asks for the ones that it needs.
+// Doubt follows the load of another party's state. The state may be of another log, and the outbox
+// did not see the records before it. So the outbox later asks the log for the records that it
+// needs.
 func (o *Outbox) Doubt() {
 	o.variates.seen = 0
 	for i := range o.variates.list {
@@ -109,8 +111,8 @@ func (o *Outbox) Doubt() {
 	}
 }
 
-// counted says whether a record counted this device's last contribution. For a first phase it
-// says whether the record may have.
+// counted says whether a record includes this device's last contribution. For a first phase,
+// counted says whether the record could include the contribution.
 func (o *Outbox) counted(r *wire.Record, pl *plan.Plan) bool {
 	s := &o.reply
 	if !s.final || r.Kind != wire.KindRound || r.Prev.Tip() != s.tip ||
@@ -124,9 +126,10 @@ func (o *Outbox) counted(r *wire.Record, pl *plan.Plan) bool {
 	return counted && r.Round.StepSize == s.step
 }
 
-// Control returns this device's control variate: the one of record n, or for n = 0 the newest one
-// whose record is part of the state. N = 0: there is none. It asks the log for a record that this
-// process did not see, because of a restart or a snapshot. The error says that this failed.
+// Control returns this device's control variate: the variate of record n, or for n = 0 the newest
+// variate whose record is part of the state. N = 0: there is none. Control asks the log for a
+// record that this process did not see, because of a restart or a snapshot. An error says that the
+// log did not answer.
 func (o *Outbox) Control(ctx context.Context, n uint64) (wire.ControlVariate, error) {
 	v, s, last := &o.variates, &o.reply, o.cfg.Log.N()
 	if s.final && s.n != v.seen && s.n <= last && (n == 0 || n == s.n) {
@@ -144,7 +147,7 @@ func (o *Outbox) Control(ctx context.Context, n uint64) (wire.ControlVariate, er
 			if err := o.askAbout(ctx, record); err != nil {
 				return wire.ControlVariate{}, err
 			}
-			at, _ = v.find(record) // it may be gone
+			at, _ = v.find(record) // askAbout may have dropped the variate
 			continue
 		}
 		if !o.sendable(e) {
@@ -155,8 +158,9 @@ func (o *Outbox) Control(ctx context.Context, n uint64) (wire.ControlVariate, er
 	return wire.ControlVariate{}, nil
 }
 
-// sendable says whether a variate is within the plan's max_scalar, which may have become smaller
-// since. The coordinator would refuse a reply with a larger one.
+// sendable says whether a variate is within the plan's max_scalar. A plan change may have lowered
+// max_scalar since the device sent the scalars. The coordinator would refuse a reply with a larger
+// scalar.
 func (o *Outbox) sendable(e *variate) bool {
 	plan := o.cfg.Log.Plan()
 	count := plan.Precision.Len(e.scalars)
@@ -171,10 +175,10 @@ func (o *Outbox) sendable(e *variate) bool {
 	return true
 }
 
-// errUnsettled: fetching a record from the log failed.
+// errUnsettled says that fetching a record from the log failed.
 var errUnsettled = errors.New("asking the log whether it counted this device's last contribution")
 
-// askAbout fetches record n from the log and sees it.
+// askAbout fetches record n from the log and calls See with it.
 func (o *Outbox) askAbout(ctx context.Context, n uint64) error {
 	record, err := o.cfg.Log.Record(ctx, n)
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// errVariatesFile: the stored control variates are not ones that this device wrote.
+// errVariatesFile says that the stored control variates are not ones that this device wrote.
 var errVariatesFile = errors.New("not control variates of this device")
 
-// The content of a variates file is, for each variate, newest first: LE64 the record, its hash,
-// LE32 the length of the scalars in bytes, and the scalars.
+// A variates file holds the control variates, newest first. Each consists of LE64 the record, the
+// record's hash, LE32 the length of the scalars in bytes, and the scalars.
 const (
 	variatesMagic   = "zofl variates 1\n"
 	variateHead     = 8 + len(wire.Hash{}) + 4
@@ -22,9 +22,9 @@ const (
 		variatesMost*(variateHead+4*plan.MaxScalars)
 )
 
-// saveVariates stores this device's control variates if they changed. It runs before the next reply
-// replaces the last one, so that the store always has either the variate or the reply from which it
-// came.
+// saveVariates stores this device's control variates if they changed. Promise calls saveVariates
+// before the next reply replaces the last one. So the store always has either the variate or the
+// reply from which the variate came.
 func (o *Outbox) saveVariates() error {
 	v, s := &o.variates, o.cfg.Files
 	if !v.unsaved || o.cfg.Log.Plan().Control != plan.ScaffoldMean {

@@ -13,13 +13,13 @@ import (
 
 // An answer is the app's decision on a plan.
 type answer struct {
-	plan *plan.Plan // nil: it was not asked
+	plan *plan.Plan // nil: the app has not answered
 	err  error
 }
 
-// Accepts asks the app whether it accepts a plan. It asks once: again only of another plan, or
-// after Close. The error matches [memlimit.ErrPlan] if the app refuses. Otherwise it is [ErrBusy],
-// or the cause of ctx, which may end before the app answers.
+// Accepts asks the app whether it accepts a plan. Accepts asks once, and asks again only about
+// another plan, or after Close. The error matches [memlimit.ErrPlan] if the app refuses. Otherwise
+// the error is [ErrBusy], or the cause of ctx, which may end before the app answers.
 func (p *Prober) Accepts(ctx context.Context, plan *plan.Plan) error {
 	if p.cfg.Accept == nil {
 		return nil

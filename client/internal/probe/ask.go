@@ -16,7 +16,7 @@ func (e *estimation) at(i int, mu float32, p int) (f float64, err error) {
 	return f, e.finite(f, e.place.k, p)
 }
 
-// anyAt is at for a loss that need not be finite.
+// anyAt is like at, but the loss need not be finite.
 func (e *estimation) anyAt(i int, mu float32, p int) (f float64, err error) {
 	switch pr := e.prober; {
 	case pr.batched != nil:
@@ -31,7 +31,7 @@ func (e *estimation) anyAt(i int, mu float32, p int) (f float64, err error) {
 	return f, err
 }
 
-// atVector returns the loss at a vector, which is query p of the step and point i of the last
+// atVector returns the loss at a vector. The vector is query p of the step, and point i of the last
 // call of a batched objective.
 func (e *estimation) atVector(x []float32, i, p int) (f float64, err error) {
 	switch pr := e.prober; {
@@ -59,8 +59,8 @@ func (e *estimation) askFlat(x []float32, p int) (f float64, err error) {
 	return f, e.leave(err)
 }
 
-// askStream calls a streaming objective at point i of the points that a batched one would get
-// together.
+// askStream calls a streaming objective at point i of the step's points. A batched objective would
+// get all these points together.
 func (e *estimation) askStream(x *objective.Point, i, p int) (f float64, err error) {
 	*x = x.Numbered(i, e.points)
 	if err := e.enter(e.place.k, p, 1); err != nil {
@@ -91,18 +91,18 @@ func (e *estimation) askStep(perturbations int) error {
 }
 
 // directions returns the directions of perturbations [from, to) of the step. They are valid until
-// the next call.
+// the next call of directions.
 func (e *estimation) directions(from, to int) []replica.Direction {
 	b := &e.prober.buffers
 	b.z = e.replica.Directions(b.z[:0], e.place.n, e.place.k, from, to, e.place.source)
 	return b.z
 }
 
-// lengthsAtOnce is how many directions have their lengths computed together.
+// lengthsAtOnce is how many directions' lengths computeLengths computes together.
 const lengthsAtOnce = 64
 
-// computeLengths computes the lengths of a step's directions if they are on a sphere. Together
-// they keep all workers busy; one by one, only one worker.
+// computeLengths computes the lengths of a step's directions if they are on a sphere. Many
+// directions together keep all workers busy; a single direction keeps only one worker busy.
 func (e *estimation) computeLengths(perturbations int) {
 	if e.plan.Distribution != plan.Sphere {
 		return

@@ -9,13 +9,13 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// UntoldBatch bounds the minibatches of an objective that does not say how many samples it has.
+// UntoldBatch bounds the minibatch size for an objective that does not say how many samples it has.
 const UntoldBatch = 1 << 16
 
 // batchSize returns the size of a task's minibatches, or 0 for all of the device's data, as in the
-// first phase of ZO-SVRG. It is the plan's size, but at most the number of the objective's samples,
-// and at most MaxBatch. The coordinator chooses the plan, but the memory of a minibatch is the
-// device's: so the size is limited.
+// first phase of ZO-SVRG. The size is the plan's size, but at most the number of the objective's
+// samples, and at most MaxBatch. batchSize limits the size because the coordinator chooses the
+// plan, but the device needs the memory for a minibatch.
 func (p *Prober) batchSize(ctx context.Context, pl *plan.Plan, t *Task) (int, error) {
 	most := uint64(p.cfg.MaxBatch)
 	whole := pl.Control == plan.SVRG && t.Phase == 1
@@ -34,7 +34,7 @@ func (p *Prober) batchSize(ctx context.Context, pl *plan.Plan, t *Task) (int, er
 	return int(min(uint64(pl.Batch), most)), nil
 }
 
-// samples returns how many samples the objective has; 0 or less: it does not say.
+// samples returns how many samples the objective has; 0 or less: the objective does not say.
 func (p *Prober) samples(ctx context.Context) (int, error) {
 	sampler, ok := p.cfg.Objective.(objective.Sampler)
 	if !ok {

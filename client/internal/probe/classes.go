@@ -11,24 +11,25 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Faults of an objective whose losses are wanted by class.
+// These are faults of an objective from which a plan asks losses by class.
 var (
-	// ErrNoClasses: the plan has classes, and the objective offers no losses by class.
+	// ErrNoClasses says that the plan has classes, and the objective offers no losses by class.
 	ErrNoClasses = errors.New("the plan has classes, and the objective has no losses by class: " +
 		"implement objective.Classed, or leave the run")
 	errClasses = errors.New("wrong losses by class")
 )
 
-// classes: the device sends differences of the losses of each class of its minibatch.
+// classes is the transport of a plan with classes: the device sends scalars for each class of its
+// minibatch.
 type classes struct{ scalars }
 
 // A classStep is a local step by class.
 type classStep struct {
-	sums, from []float64 // at a point and the one it is compared with, by class
+	sums, from []float64 // at a point and at the point compared with it, by class
 	counts     []int     // samples of the minibatch, by class; empty: not known yet
-	now        []int     // those that the last call told
-	parts      []int     // the classes that are sent
-	all        int       // their samples
+	now        []int     // the numbers that the last call told
+	parts      []int     // the classes whose scalars the device sends
+	all        int       // samples of the classes in parts
 }
 
 func (classes) prepare(e *estimation) {
@@ -57,7 +58,7 @@ func (classes) estimate(e *estimation) error {
 	return nil
 }
 
-// classed says which method an objective lacks for the plan's classes.
+// classed returns an error if the objective has no losses by class.
 func (e *estimation) classed() error {
 	if e.prober.classed == nil {
 		return ErrNoClasses
@@ -65,8 +66,8 @@ func (e *estimation) classed() error {
 	return nil
 }
 
-// classScalars sets e.scalars to the scalars of each class that is sent, in blocks of P. All are
-// of one minibatch:
+// classScalars sets e.scalars to the scalars of each class in parts, in blocks of P. All scalars
+// are of one minibatch:
 //
 //	forward: d_c = (f_c(x+mu z) - f_c(x))/mu
 //	central: d_c = (f_c(x+mu z) - f_c(x-mu z))/(2 mu)
@@ -104,7 +105,7 @@ func (e *estimation) classScalars() error {
 	return nil
 }
 
-// classDifferences sets scalar p of each class that is sent.
+// classDifferences sets scalar p of each class in parts.
 func (e *estimation) classDifferences(p int) {
 	s, span := &e.prober.class, float64(e.plan.Mu)
 	if e.plan.Difference == plan.Central {
@@ -116,7 +117,8 @@ func (e *estimation) classDifferences(p int) {
 	}
 }
 
-// classesAt asks for the losses by class at x + mu z[p], and returns their mean over the minibatch.
+// classesAt asks for the losses by class at x + mu z[p], and returns the mean loss over the
+// minibatch.
 func (e *estimation) classesAt(sums *[]float64, mu float32, p int) (mean float64, err error) {
 	pr, s := e.prober, &e.prober.class
 	*sums, s.now = room(*sums, int(e.plan.Classes)), room(s.now, int(e.plan.Classes))
@@ -146,8 +148,8 @@ func (e *estimation) classesAt(sums *[]float64, mu float32, p int) (mean float64
 	return mean, e.finite(mean, 0, p)
 }
 
-// countClasses judges the numbers of samples that a call told. The first call of a minibatch says
-// which classes are sent.
+// countClasses checks the numbers of samples that a call told. After the first call of a minibatch,
+// countClasses chooses the classes whose scalars the device sends.
 func (e *estimation) countClasses(p int) error {
 	s := &e.prober.class
 	if len(s.counts) > 0 {
@@ -172,8 +174,8 @@ func (e *estimation) countClasses(p int) error {
 	return nil
 }
 
-// choose chooses the classes to send: the ones with at least [byclass.Least] samples, or otherwise
-// the ones with the most.
+// choose chooses the classes whose scalars the device sends: those with at least [perclass.Least]
+// samples. If no class has so many, choose takes the classes with the most samples.
 func (s *classStep) choose() {
 	s.parts, s.all = s.parts[:0], 0
 	least := min(perclass.Least, slices.Max(s.counts))
@@ -184,7 +186,7 @@ func (s *classStep) choose() {
 	}
 }
 
-// classParts encodes the scalars to send, and sets e.scalars to the values that others read.
+// classParts encodes the scalars to send, and sets e.scalars to the values that other devices read.
 func (e *estimation) classParts() error {
 	s, last := &e.prober.class, -1
 	for i, c := range s.parts {
@@ -204,7 +206,7 @@ func (e *estimation) classParts() error {
 	return nil
 }
 
-// meanScalars returns the scalars of the minibatch, of the classes that are sent.
+// meanScalars returns the mean of the scalars of the classes in parts, weighted by their samples.
 func (e *estimation) meanScalars() []float32 {
 	s := &e.prober.class
 	mean := make([]float32, e.Perturbations)
@@ -218,8 +220,8 @@ func (e *estimation) meanScalars() []float32 {
 	return mean
 }
 
-// shares answers a survey of kind [survey.Sketch] with the shares of the device's classes. It asks
-// for no loss.
+// shares answers a survey of kind [survey.Sketch] with the shares of the device's classes. A survey
+// of this kind asks for no loss.
 func (e *estimation) shares() error {
 	if err := e.classed(); err != nil {
 		return err

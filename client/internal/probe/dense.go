@@ -17,7 +17,7 @@ func (e *estimation) vectorToSend() error {
 		return err
 	}
 	if err := sendable(e.vector, e.plan); err != nil {
-		return err // before the memory takes it
+		return err // return before the memory keeps the vector
 	}
 	if len(own) > 0 {
 		e.prober.memory.own.put(e.N, own)
@@ -25,8 +25,8 @@ func (e *estimation) vectorToSend() error {
 	return nil
 }
 
-// phaseVector does the work of a phase. own is the part of the vector that the memory keeps: c_i
-// or w_i.
+// phaseVector does the work of a phase. own is the part of the vector that the device's memory
+// keeps: the control variate c_i or the surrogate's weights w_i.
 func (e *estimation) phaseVector() (own []float32, err error) {
 	switch surrogate := e.plan.Estimator == plan.Surrogate; {
 	case surrogate && e.Phase == 2:

@@ -2,8 +2,8 @@ package probe
 
 import "github.com/zofl/zofl/plan"
 
-// start returns the loss at x for a step with forward differences or a gradient. It gets all
-// losses of the step from a batched objective.
+// start returns the loss at x for a step with forward differences or a gradient. If the objective
+// is batched, start asks it for all losses of the step.
 func (e *estimation) start(perturbations int) (base float64, err error) {
 	if e.prober.slopes.serves(e.plan) {
 		return e.differentiate(perturbations)
@@ -25,11 +25,11 @@ func (e *estimation) start(perturbations int) (base float64, err error) {
 	return e.at(0, 0, 0)
 }
 
-// difference returns the scalar of z[p], the derivative along it in the plan's unit of losses, and
-// the loss near x.
+// difference returns the scalar of z[p] and the loss near x. The scalar is the derivative along
+// z[p] in the plan's unit of losses.
 func (e *estimation) difference(base float64, p int) (g, mean float64, err error) {
 	d, mean, err := e.derivative(base, p)
-	if err != nil { // after a call that was given up the plan may be another one's
+	if err != nil { // after an abandoned call, e.plan may be the plan of another task
 		return 0, 0, err
 	}
 	return e.inUnits(d), mean, nil
@@ -48,8 +48,8 @@ func (e *estimation) inUnits(d float64) float64 {
 //	forward: d = (f(x+mu z) - base)/mu,         mean = base
 //	central: d = (f(x+mu z) - f(x-mu z))/(2 mu), mean = (f(x+mu z) + f(x-mu z))/2
 //
-// Factors of a distribution, such as the sphere's d, are applied by the replicas. An app that
-// differentiates gives the limit of d for mu to 0, and the loss at x.
+// The replicas apply factors of a distribution, such as the sphere's d. An app that differentiates
+// gives the limit of d for mu to 0, and the loss at x.
 func (e *estimation) derivative(base float64, p int) (d, mean float64, err error) {
 	if e.prober.slopes.serves(e.plan) {
 		return e.slope(base, p)

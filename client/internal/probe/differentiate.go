@@ -12,19 +12,20 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// errGradient: the app's gradient has an element that is not a number, or its slope is none.
+// errGradient says that the app's gradient has an element that is NaN or infinite, or that the
+// app's slope is NaN or infinite.
 var errGradient = errors.New("the gradient is not finite")
 
-// A differentiator is an objective that computes derivatives, with its buffers. It replaces the
-// differences of a local step, and changes nothing else.
+// A differentiator is an objective that computes derivatives, with its buffers. A differentiator
+// replaces the differences of a local step, and changes nothing else.
 type differentiator struct {
-	gradient  objective.Differentiable       // nil: the objective has none
-	streams   objective.StreamingDirectional // nil: it has none, or the above
-	slope     objective.Directional          // nil: it has none, or one of the above
+	gradient  objective.Differentiable       // nil: the objective is no Differentiable
+	streams   objective.StreamingDirectional // nil: the objective is none, or is a Differentiable
+	slope     objective.Directional          // nil: none, or one of the two above
 	projector *directional.Projector
 	source    source    // of streams: where the app reads directions
 	g         []float32 // the gradient, or the direction of a slope
-	slopes    []float64 // of a step's directions, from a gradient
+	slopes    []float64 // the slopes along a step's directions, from a gradient
 }
 
 // init readies the differentiator for an objective.
@@ -41,8 +42,8 @@ func (d *differentiator) init(o objective.Objective, workers int) {
 	}
 }
 
-// serves says whether the objective can compute what a plan asks for. A surrogate is fitted to
-// losses, and there is no gradient of a class.
+// serves says whether the objective can compute what a plan asks for. A surrogate needs losses, and
+// the app gives no gradient of a single class.
 func (d *differentiator) serves(p *plan.Plan) bool {
 	return d.projector != nil && p.Estimator == plan.Differences && p.Classes == 0
 }
@@ -55,7 +56,7 @@ func (d *differentiator) calls(perturbations int) uint64 {
 	return uint64(perturbations)
 }
 
-// blame adds to err which call it came from.
+// blame adds to err the step, and for a slope the perturbation, of the call that failed.
 func (d *differentiator) blame(q *query, err error) error {
 	if d.gradient != nil {
 		return fmt.Errorf("gradient at step %d: %w", q.k, err)
@@ -63,8 +64,8 @@ func (d *differentiator) blame(q *query, err error) error {
 	return fmt.Errorf("slope at step %d, perturbation %d: %w", q.k, q.p, err)
 }
 
-// differentiate readies a step. With a gradient it computes the derivatives along all
-// directions, and returns the loss at x.
+// differentiate readies a step. With a Differentiable objective, differentiate computes the
+// derivatives along all directions, and returns the loss at x.
 func (e *estimation) differentiate(perturbations int) (loss float64, err error) {
 	d := &e.prober.slopes
 	if d.g == nil && d.streams == nil {
@@ -84,14 +85,14 @@ func (e *estimation) differentiate(perturbations int) (loss float64, err error) 
 	return loss, e.project(perturbations)
 }
 
-// point returns the local iterate, within its boxes, in the vector that the app sees.
+// point returns the local iterate, within the plan's boxes, in the vector that the app sees.
 func (e *estimation) point() []float32 {
 	x := e.prober.flat()
 	e.replica.Perturb(x, e.local.X, 0, 0, nil)
 	return x
 }
 
-// askGradient calls the app for the gradient at the local iterate.
+// askGradient asks the app for the gradient at the local iterate.
 func (e *estimation) askGradient() (loss float64, err error) {
 	d, x := &e.prober.slopes, e.point()
 	for i := range d.g {
@@ -107,7 +108,8 @@ func (e *estimation) askGradient() (loss float64, err error) {
 	return loss, e.finite(loss, e.place.k, 0)
 }
 
-// elementsAtOnce is how many elements of directions are projected before the round may end.
+// elementsAtOnce bounds how many elements of directions project reads before it checks again
+// whether the round ended.
 const elementsAtOnce = 1 << 27
 
 // project computes the derivatives along all directions of a step.
@@ -144,7 +146,7 @@ func (e *estimation) slope(base float64, p int) (derivative, loss float64, err e
 	return derivative, loss, err
 }
 
-// askSlope calls the app for the derivative along z[p].
+// askSlope asks the app for the derivative along z[p].
 func (e *estimation) askSlope(p int) (derivative, loss float64, err error) {
 	d, pr := &e.prober.slopes, e.prober
 	var x, z *objective.Point

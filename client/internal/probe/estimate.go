@@ -13,12 +13,12 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// errNotFinite: the app returned NaN, an infinity, or a loss that is none in float32.
+// errNotFinite says that the app returned NaN, an infinity, or a loss that is infinite in float32.
 var errNotFinite = errors.New("the loss is not finite")
 
 // An estimation is a device's work in one round: lines 13-25 of DeComFL's Algorithm 4, of which
-// Algorithm 2 is the case P = 1. Directions may be the device's own, and the local steps may be
-// corrected (FZooS (6)), as the plan says.
+// Algorithm 2 is the case P = 1. Unlike DeComFL, a plan may give each device directions of its own,
+// or correct the local steps (FZooS (6)).
 type estimation struct {
 	query       // calls the app
 	Task        // what the round asks for
@@ -26,13 +26,13 @@ type estimation struct {
 	plan        *plan.Plan
 	measurement measurement
 	local       replica.Local   // the iterate; for K = 1 it shares the replica's parameters
-	scalars     []float32       // g[k*P+p], as others read them
-	sent        wire.Scalars    // the same, encoded
+	scalars     []float32       // g[k*P+p], as other devices read them
+	sent        wire.Scalars    // the same scalars, encoded
 	block       wire.Scalars    // of the present step
 	vector      []float32       // with transport=dense: the vector to send
 	losses      []float64       // batched: at the points of the present step
-	points      int             // losses that a batched objective has in one call, of the present ones
-	loss        float64         // mean of the losses of step 0, with svrg of step 1, at the round's x
+	points      int             // that a batched objective would get in the present call
+	loss        float64         // mean of the losses of step 0, with svrg of step 1
 	heading     float32         // with step_auto: the slope along the momentum
 	place       place           // of the present step's directions
 	size        int             // of minibatches, 0: all of the data
@@ -41,22 +41,22 @@ type estimation struct {
 
 // A Result is the result of a task. Its slices are valid until the next task.
 type Result struct {
-	Scalars []float32           // g[k*P+p] as others read them, or a survey's values
-	Sent    wire.Scalars        // g[k*P+p], a block a step; none with a vector
+	Scalars []float32           // g[k*P+p] as other devices read them, or a survey's values
+	Sent    wire.Scalars        // g[k*P+p], a block a step; empty with a vector
 	Vector  []float32           // with transport=dense: the vector to send
-	Loss    float64             // mean of the losses of the first step that has some, at the round's x
+	Loss    float64             // mean of the losses of the first step that asks for losses
 	Control wire.ControlVariate // sent with the scalars; N = 0: none
 	Slope   float32             // with step_auto: of the loss along the momentum
 }
 
-// Run does a task on the replica's model, until ctx ends. It reads the replica. Nothing may change
-// the replica before Run returns. The error is an error of this package, the cause of ctx, or a
-// fault of the app's loss.
+// Run does a task on the replica's model, until ctx ends. Run reads the replica, so nothing may
+// change the replica before Run returns. The error is an error of this package, the cause of ctx,
+// or a fault of the app's loss.
 func (p *Prober) Run(ctx context.Context, r *replica.Replica, t Task) (Result, error) {
 	return p.measure(ctx, r, &t, transportOf(r.Plan()))
 }
 
-// measure does a task by a measurement.
+// measure does a task by measurement m.
 func (p *Prober) measure(
 	ctx context.Context, r *replica.Replica, t *Task, m measurement,
 ) (Result, error) {
@@ -73,7 +73,8 @@ func (p *Prober) measure(
 	return Result{e.scalars, e.sent, e.vector, e.loss, e.Control, e.heading}, nil
 }
 
-// estimation prepares the estimation of a task. There is one at a time, and no job may be pending.
+// estimation prepares the estimation of a task. There is only one estimation at a time, and no call
+// of the app may be pending.
 func (p *Prober) estimation(r *replica.Replica, t *Task, m measurement) *estimation {
 	e := &p.last
 	e.prepare(p)
@@ -88,11 +89,11 @@ func (p *Prober) estimation(r *replica.Replica, t *Task, m measurement) *estimat
 	return e
 }
 
-// estimate computes the scalars that the device sends. It never changes the replica.
+// estimate computes the scalars that the device sends. estimate never changes the replica.
 func (e *estimation) estimate() error { return e.measurement.estimate(e) }
 
-// scalarsToSend computes the scalars of every local step, and moves the local iterate
-// between steps. It never changes the replica.
+// scalarsToSend computes the scalars of every local step, and moves the local iterate between
+// steps. scalarsToSend never changes the replica.
 func (e *estimation) scalarsToSend() error {
 	if e.plan.Control != plan.NoControl {
 		if err := e.correct(); err != nil {
@@ -116,8 +117,8 @@ func (e *estimation) scalarsToSend() error {
 }
 
 // correct computes the correction that the device adds to its estimates, c - c_i. With scaffold-1,
-// a device that missed phase 1 computes now the scalars of phase 1: neither x nor the minibatch has
-// changed since.
+// a device that missed phase 1 computes the scalars of phase 1 now: neither x nor the minibatch has
+// changed since phase 1.
 func (e *estimation) correct() error {
 	if e.Missed.N > 0 {
 		b := &e.prober.buffers
@@ -133,8 +134,9 @@ func (e *estimation) correct() error {
 	return e.replica.Correct(e.local.Correction, e.Control)
 }
 
-// within returns a scalar. Where scalars are cut for privacy it is at most the plan's MaxScalar: if
-// a device declined because of a large scalar, that would reveal the size. Halves may round it up.
+// within returns a scalar. If the plan limits scalars for privacy, within clips d to the plan's
+// MaxScalar: if a device declined because of a large scalar, the decline would reveal the size. The
+// limit is a little below MaxScalar, because half-precision rounding may increase the scalar.
 func (e *estimation) within(d float64) float32 {
 	if e.plan.DPClip > 0 {
 		most := (1 - 1.0/1024) * float64(e.plan.MaxScalar)
@@ -143,7 +145,7 @@ func (e *estimation) within(d float64) float32 {
 	return float32(d)
 }
 
-// minibatch names the minibatch of local step k of record n.
+// minibatch returns the description of the minibatch of local step k of record n.
 func (e *estimation) minibatch(n uint64, k int) objective.Batch {
 	return objective.Batch{
 		N: n, Step: k, Size: e.size,
@@ -151,8 +153,8 @@ func (e *estimation) minibatch(n uint64, k int) objective.Batch {
 	}
 }
 
-// slopes sets g[p] to the slope along direction p of local step k of record n at the local
-// iterate, all on one minibatch, and returns the mean of the losses near it.
+// slopes sets g[p] to the slope along direction p of local step k of record n at the local iterate.
+// All slopes use one minibatch. slopes returns the mean of the losses near the iterate.
 func (e *estimation) slopes(n uint64, k int, g []float32) (loss float64, err error) {
 	e.place = place{n, k, e.Source}
 	e.batch = e.minibatch(n, k)
@@ -173,7 +175,7 @@ func (e *estimation) slopes(n uint64, k int, g []float32) (loss float64, err err
 	return sum / float64(len(g)), nil
 }
 
-// step estimates g[p] of local step k of record n, and encodes them in e.block.
+// step estimates g[p] of local step k of record n, and encodes the scalars in e.block.
 func (e *estimation) step(n uint64, k int, g []float32) error {
 	estimate, first := e.slopes, 0
 	if e.reduces() {
@@ -183,8 +185,8 @@ func (e *estimation) step(n uint64, k int, g []float32) error {
 	if err != nil {
 		return err
 	}
-	// The local iterate moves by the scalars as the others will read them. They are encoded only once:
-	// if scalars share a scale, decoding and encoding them again gives other bytes.
+	// The local iterate must move by the scalars as other devices will decode them. step encodes the
+	// scalars only once: if scalars share a scale, decoding and encoding them again gives other bytes.
 	e.block = e.plan.Precision.Append(e.block[:0], g...)
 	e.plan.Precision.Decode(g, e.block, 0)
 	for p, v := range g {

@@ -8,7 +8,7 @@ import (
 )
 
 // A localStepper holds the buffers of local steps with finite differences for transport=dense. The
-// iterate itself is the vector to send.
+// iterate itself is in the vector to send.
 type localStepper struct {
 	rule       localrule.Rule[float32]
 	sides      []localrule.Side
@@ -16,8 +16,8 @@ type localStepper struct {
 	correction []float32 // c - c_i, or with svrg c; empty: none
 }
 
-// localSteps makes the K local steps of a round. The vector is x_K. With scaffold-2, c_i, the mean
-// of the estimates, follows it.
+// localSteps makes the K local steps of a round. The vector to send begins with x_K. With
+// scaffold-2, c_i follows x_K: the mean of the estimates.
 //
 //	for k := range K {
 //		v = (1/P) sum of g z
@@ -26,7 +26,7 @@ type localStepper struct {
 //		x = clip(x - eta * rule(v))
 //	}
 //
-// With boxes all this is in their coordinates.
+// If the plan has boxes, x and v are in the boxes' coordinates.
 func (e *estimation) localSteps() error {
 	s, x, found := &e.prober.stepper, e.vector[:e.prober.dim], e.vector[e.prober.dim:]
 	s.sides = localrule.Sides(s.sides[:0], e.plan)
@@ -71,8 +71,8 @@ func (e *estimation) gradientAt(n uint64, k int) ([]float32, error) {
 	return s.gradient, nil
 }
 
-// firstPoint is phase 1 of scaffold-1 and svrg: the vector is c_i, the estimate at the round's
-// first point.
+// firstPoint does phase 1 of scaffold-1 and svrg: the vector is c_i, the estimate of the gradient
+// at the round's first point.
 func (e *estimation) firstPoint() error {
 	v, err := e.gradientAt(e.N, 0)
 	if err != nil {
@@ -83,10 +83,11 @@ func (e *estimation) firstPoint() error {
 }
 
 // setCorrection computes the correction that the device adds to its estimates, c - c_i: FZooS (91)
-// and (93). With svrg it is c, as the estimates have c_i subtracted already. There is no correction
-// without control variates. A device without c_i has no correction, because nothing would cancel c
-// in the mean. Neither has a device after a rollback took c away. With scaffold-1, a device that
-// missed phase 1 computes now the c_i of phase 1: neither x nor the minibatch has changed since.
+// and (93). With svrg the correction is c, because the estimates already have c_i subtracted.
+// Without control variates there is no correction. A device without c_i has no correction, because
+// nothing would cancel c in the mean. With scaffold-2 a device has no correction, either, if c is 0
+// after a rollback. With scaffold-1, a device that missed phase 1 computes the c_i of phase 1 now:
+// neither x nor the minibatch has changed since phase 1.
 func (e *estimation) setCorrection() error {
 	s, own := &e.prober.stepper, &e.prober.memory.own
 	s.correction = s.correction[:0]

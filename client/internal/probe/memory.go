@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Warnings of a device that contributes to a run under way without the numbers of earlier rounds,
-// because it came late or lost its store.
+// These errors warn of a device that contributes to a run under way without the numbers of earlier
+// rounds, because the device came late or lost its store.
 var (
 	ErrNoTrajectory = errors.New(
 		"no trajectory in a run under way, new or lost: contributing from new points")
@@ -17,18 +17,18 @@ var (
 		"no control variate in a run under way, new or lost: contributing without a correction")
 )
 
-// A Memory holds what a device with transport=dense found in earlier rounds and needs in later
-// ones.
+// A Memory holds what a device computed in earlier rounds and needs in later rounds, with
+// transport=dense.
 type Memory struct {
-	plan       wire.Hash   // of record 1: the plan that the memory belongs to; 0: none
+	plan       wire.Hash   // of record 1, with the memory's plan; 0: none
 	own        ownVector   // c_i or w_i
 	trajectory *trajectory // with a surrogate
 	warned     bool        // Lost was called
 }
 
-// An ownVector is a vector that this device computed. The log has the mean of it over devices.
+// An ownVector is a vector that this device computed. The log has the mean of all devices' vectors.
 type ownVector struct {
-	n       uint64 // index of the record that it was computed for; 0: there is none
+	n       uint64 // index of the record of the vector; 0: there is no vector
 	v       []float32
 	unsaved bool
 }
@@ -39,12 +39,13 @@ func (o *ownVector) put(n uint64, v []float32) {
 	o.n, o.unsaved = n, true
 }
 
-// Variate is the record for which the device computed its control variate, or its weights; 0:
-// there are none.
+// Variate is the record for which the device computed its control variate or its surrogate's
+// weights; 0: the device has none.
 func (m *Memory) Variate() uint64 { return m.own.n }
 
-// Recall takes c_i, the second half of the vector that the device computed for record n with
-// control=scaffold-2, float32 little-endian. It takes nothing from a vector of another length.
+// Recall takes c_i from a vector, float32 little-endian, that the device computed for record n with
+// control=scaffold-2. c_i is the second half of the vector. Recall ignores a vector of another
+// length.
 func (m *Memory) Recall(n uint64, vector []byte, plan *plan.Plan) {
 	if uint64(len(vector)) != 8*plan.Dim {
 		return
@@ -57,14 +58,14 @@ func (m *Memory) Recall(n uint64, vector []byte, plan *plan.Plan) {
 	m.own.put(n, own)
 }
 
-// Forget makes the next Prepare begin anew, so that the memory is loaded from the store.
+// Forget makes the next Prepare empty the memory, so that the device loads it from the store again.
 func (m *Memory) Forget() { m.plan = wire.Hash{} }
 
-// Plan is the hash of record 1, whose plan the memory belongs to; 0: none.
+// Plan is the hash of record 1, which has the memory's plan; 0: none.
 func (m *Memory) Plan() wire.Hash { return m.plan }
 
-// Prepare readies the memory for rounds of a replica's plan. begun says that it belonged to another
-// plan and is empty now, ready for Load.
+// Prepare readies the memory for rounds of a replica's plan. begun says that the memory belonged to
+// another plan, and that Prepare emptied it for Load.
 func (p *Prober) Prepare(r *replica.Replica) (begun bool) {
 	pl := wire.HashRecord(r.PlanRecord())
 	if p.memory.plan == pl {
@@ -77,8 +78,8 @@ func (p *Prober) Prepare(r *replica.Replica) (begun bool) {
 	return true
 }
 
-// Lost reports, once, what the device lacks in a run that is under way: [ErrNoTrajectory] or
-// [ErrNoVariate].
+// Lost reports what the device lacks in a run that is under way: [ErrNoTrajectory] or
+// [ErrNoVariate]. Lost reports only once.
 func (p *Prober) Lost(r *replica.Replica) error {
 	m, pl := &p.memory, r.Plan()
 	if m.warned {

@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// ErrMemory: stored numbers are not ones that this device computed for this plan.
+// ErrMemory says that stored numbers are not ones that this device computed for this plan.
 var ErrMemory = errors.New("not numbers of this device and plan")
 
 // A stored memory has one of two forms, both little-endian:
@@ -21,21 +21,21 @@ var ErrMemory = errors.New("not numbers of this device and plan")
 // trajectoryHead is the number of bytes before w_i.
 const trajectoryHead = 8 + 4 + 4
 
-// storedPoints are the points of a trajectory as they are stored.
+// storedPoints are a trajectory's points in the form in which the store holds them.
 type storedPoints struct {
 	x []float32 // d parameters of each point, one point after the other
 	y []float64
 }
 
-// Keeps says whether rounds of a plan leave a memory that must be stored.
+// Keeps says whether the device must store a memory after rounds of a plan.
 func Keeps(plan *plan.Plan) bool { return transportOf(plan).keeps(plan) }
 
-// Unsaved says whether the memory changed since it was stored.
+// Unsaved says whether the memory changed since the device stored it.
 func (m *Memory) Unsaved() bool {
 	return m.own.unsaved || m.trajectory != nil && m.trajectory.unsaved
 }
 
-// Saved notes that the memory is stored.
+// Saved notes that the device has stored the memory.
 func (m *Memory) Saved() {
 	m.own.unsaved = false
 	if m.trajectory != nil {
@@ -43,7 +43,7 @@ func (m *Memory) Saved() {
 	}
 }
 
-// Save writes the memory. It ignores errors: the writer must keep the first.
+// Save writes the memory. Save ignores errors: the writer must keep its first error.
 func (m *Memory) Save(to io.Writer) {
 	if m.trajectory != nil {
 		writeTrajectory(to, m.trajectory, &m.own)
@@ -52,8 +52,8 @@ func (m *Memory) Save(to io.Writer) {
 	put(to, m.own.n, m.own.v)
 }
 
-// Load reads a stored memory of size bytes. The error matches [ErrMemory] if it does not fit the
-// plan. It allocates no more than size bytes.
+// Load reads a stored memory of size bytes. The error matches [ErrMemory] if the numbers do not fit
+// the plan. Load allocates no more than size bytes.
 func (m *Memory) Load(from io.Reader, size int64, plan *plan.Plan) (err error) {
 	var own ownVector
 	if m.trajectory != nil {
@@ -107,7 +107,7 @@ func readTrajectory(
 		wanted = plan.Features
 	}
 	point := 4*d + 8
-	if weights != wanted || int64(count) > size/point || // or the product would overflow
+	if weights != wanted || int64(count) > size/point || // else the product may overflow
 		size != trajectoryHead+4*int64(weights)+int64(count)*point {
 		return own, points, fmt.Errorf("%w: %d weights and %d points in %d bytes",
 			ErrMemory, weights, count, size)

@@ -19,17 +19,17 @@ func (c Calls) String() string {
 	return fmt.Sprintf("%d queries", c.Queries)
 }
 
-// A meter counts calls of one kind and knows how long they take. Losses and gradients take
+// A meter counts calls of one kind and estimates how long a call takes. Losses and gradients take
 // different times, so each kind has a meter.
 type meter struct {
 	queries uint64        // calls so far
 	pace    time.Duration // smoothed time of a call
 }
 
-// duration estimates how long calls take, or returns 0 if no call was measured.
+// duration estimates how long calls take. duration returns 0 if the device has measured no call.
 func (m *meter) duration(calls uint64) time.Duration { return m.pace * time.Duration(calls) }
 
-// doubt halves the pace after each round that the device declined because of it, so that a device
+// doubt halves the pace after each round that the device declined because of the pace. So a device
 // that was slow once tries again.
 func (m *meter) doubt() { m.pace /= 2 }
 
@@ -49,8 +49,9 @@ func (m *meter) lasted(d time.Duration) {
 	}
 }
 
-// gaveUp notes an abandoned call that counts as several, and took longer than d. It assumes that
-// many calls would have taken twice as long, so that the next round does not wait in vain too.
+// gaveUp notes an abandoned call that counts as several queries, and took longer than d. gaveUp
+// assumes that so many queries would have taken twice as long. So the next round does not wait in
+// vain, too.
 func (m *meter) gaveUp(d time.Duration, calls int) {
 	m.pace = max(m.pace, 2*d/time.Duration(1+calls))
 }

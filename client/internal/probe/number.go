@@ -14,11 +14,11 @@ import (
 // reflection, would add 30 kB to a device's program (go build -trimpath -ldflags "-s -w",
 // for linux/amd64).
 
-// floatsAtOnce is how many floats are encoded together.
+// floatsAtOnce is how many floats put and get encode together.
 const floatsAtOnce = 4096
 
-// put writes numbers, or slices of them, little-endian. It ignores errors: a bufio.Writer keeps the
-// first.
+// put writes numbers, or slices of them, little-endian. put ignores errors: a bufio.Writer keeps
+// its first error.
 func put(to io.Writer, numbers ...any) {
 	var b []byte
 	for _, v := range numbers {

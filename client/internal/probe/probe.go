@@ -1,8 +1,8 @@
-// Package probe evaluates the app's loss: a task and a replica of the model in, scalars or a
-// vector out. It does not know the log, the network or the store.
+// Package probe evaluates the app's loss. A caller gives a task and a replica of the model, and
+// gets scalars or a vector. The package does not know the log, the network or the store.
 //
-// A [Prober] runs one task at a time. The app's code runs on a goroutine of its own. So a loss that
-// hangs, panics or ends its goroutine costs only that task.
+// A [Prober] runs one task at a time. The prober calls the app's code on a goroutine of its own. So
+// a loss that hangs, panics or ends its goroutine costs only that task.
 package probe
 
 import (
@@ -18,19 +18,19 @@ import (
 type Config struct {
 	Objective objective.Objective
 	Dim       int
-	ID        string // of the device; minibatches differ by it
+	ID        string // of the device; its minibatches depend on the ID
 	Workers   int    // goroutines that a surrogate may use
 	MaxBatch  int    // as in client.Config
-	// Accept judges plans; nil: all will do.
+	// Accept decides on plans; nil: the device accepts all plans.
 	Accept func(*plan.Plan) error
 	Logger *slog.Logger
 }
 
-// A Prober calls the app's objective. It keeps buffers, the memory of earlier rounds, and how long
-// queries take, from task to task.
+// A Prober calls the app's objective. From task to task a prober keeps buffers, the memory of
+// earlier rounds, and how long queries take.
 //
-// The goroutine of Run owns it, except for what a [query] shares with the goroutine that runs the
-// app's code.
+// The goroutine of Run owns a Prober, except for what a [query] shares with the goroutine that runs
+// the app's code.
 type Prober struct {
 	cfg     Config
 	dim     int
@@ -55,7 +55,7 @@ type Prober struct {
 	zeros     int   // rounds in a row whose scalars were all zero
 }
 
-// buffers are reused by the next task.
+// buffers are memory that the next task uses again.
 type buffers struct {
 	probe      []float32 // flat: the vector that the app sees
 	x, m       []float32 // K > 1: the local iterate and its momentum
@@ -84,20 +84,20 @@ func New(cfg Config) *Prober {
 }
 
 // Close ends the goroutine that runs the app's code. The context of an abandoned call ends with the
-// call. It forgets the app's decision about a plan, because the app may have changed its mind
-// before the next Run.
+// call. Close forgets the app's decision about a plan, because the app may decide otherwise before
+// the next Run.
 func (p *Prober) Close() {
 	p.calls.End()
 	p.answer = answer{}
 }
 
-// Queries returns how many loss evaluations were made.
+// Queries returns how many loss evaluations the app made.
 func (p *Prober) Queries() uint64 { return p.queries }
 
-// Gradients returns how many gradients or slopes were computed instead of loss evaluations.
+// Gradients returns how many gradients or slopes the app computed instead of loss evaluations.
 func (p *Prober) Gradients() uint64 { return p.gradients.queries }
 
-// Memory returns what the device found in earlier rounds.
+// Memory returns what the device computed in earlier rounds.
 func (p *Prober) Memory() *Memory { return &p.memory }
 
 // flat returns the vector that a flat objective or an evaluator sees.
@@ -117,7 +117,7 @@ func allZero(v []float32) bool {
 	return true
 }
 
-// room returns n elements, in the memory of v if that suffices.
+// room returns a slice of n elements, in the memory of v if that suffices.
 func room[T any](v []T, n int) []T {
 	if cap(v) < n {
 		return make([]T, n)

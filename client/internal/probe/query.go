@@ -11,28 +11,28 @@ import (
 	"github.com/zofl/zofl/client/internal/isolate"
 )
 
-// errGivenUp ends an abandoned job. Nothing reads it.
+// errGivenUp ends an abandoned job. Nobody reads this error.
 var errGivenUp = errors.New("given up")
 
-// A query calls the app's code for an estimation. The whole estimation is one job of the caller,
-// so a query costs no switch of goroutines. Run waits for the job, and abandons it if the app's
-// code does not return.
+// A query calls the app's code for an estimation. The whole estimation is one job on the app's
+// goroutine, so a query costs no switch of goroutines. Run waits for the job, and abandons the job
+// if the app's code does not return.
 //
 // Invariants:
 //  1. The job holds mu while it is not in the app's code. mu guards all that the job shares with
 //     Run: buffers, replica, estimation.
-//  2. Once abandoned is set, the job touches none of these.
+//  2. Once abandoned is set, the job uses none of these.
 type query struct {
 	prober *Prober
 	ctx    context.Context // of the round
-	work   func() error    // the work of the job; work, job and quit are made once
+	work   func() error    // the work of the job; prepare makes work, job and quit once
 	job    func() error
 	quit   func() bool
 	unit   string // the word for a query in errors: "perturbation" or "query"
 
 	mu        sync.Mutex // guards what follows
 	inside    bool       // the app's code runs
-	meter     *meter     // of the kind of the call
+	meter     *meter     // of the call's kind: queries or gradients
 	abandoned bool
 	began     time.Time // of the call, including the time to perturb
 	k, p      int       // local step and query of the call
@@ -70,7 +70,7 @@ type refusal struct{ error }
 
 func (r refusal) Unwrap() error { return r.error }
 
-// blame adds to err which call it came from.
+// blame adds to err the step and the query of the call that failed.
 func (q *query) blame(err error) error {
 	switch {
 	case q.meter == &q.prober.gradients:
@@ -81,7 +81,7 @@ func (q *query) blame(err error) error {
 	return fmt.Errorf("loss at step %d, %s %d: %w", q.k, q.unit, q.p, err)
 }
 
-// finite checks that a loss is finite as a float32, which is how replies carry it.
+// finite checks that a loss is finite as a float32, because replies hold the loss as a float32.
 func (q *query) finite(f float64, k, p int) error {
 	switch size := math.Abs(f); {
 	case size <= math.MaxFloat32:
@@ -94,7 +94,8 @@ func (q *query) finite(f float64, k, p int) error {
 	}
 }
 
-// place names the call that returned a loss: of that alone, or of a derivative too.
+// place names, for an error, the call that returned a loss: the loss call, or the call of Gradient
+// or Slope.
 func (q *query) place(k, p int) string {
 	switch place := fmt.Sprintf("at step %d, %s %d", k, q.unit, p); {
 	case q.meter != &q.prober.gradients:
@@ -106,7 +107,7 @@ func (q *query) place(k, p int) string {
 	}
 }
 
-// hold is the job. It does the work while it holds mu.
+// hold is the job. It does the work while the job holds mu.
 func (q *query) hold() error {
 	q.mu.Lock()
 	defer func() {
@@ -128,13 +129,13 @@ func (q *query) abandon() bool {
 	return q.inside
 }
 
-// enter must precede a call of the app's loss, which counts as this many queries. After an error of
-// enter there must be no call.
+// enter must precede a call of the app's loss that counts as this many queries. After an error of
+// enter, the caller must not call the loss.
 func (q *query) enter(k, p, queries int) error {
 	return q.enterFor(&q.prober.meter, k, p, queries)
 }
 
-// enterFor is enter for a call of a meter's kind.
+// enterFor is like enter, for a call of a meter's kind.
 func (q *query) enterFor(m *meter, k, p, queries int) error {
 	if q.ctx.Err() != nil {
 		return context.Cause(q.ctx)

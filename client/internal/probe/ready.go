@@ -11,18 +11,18 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Reasons for declining a task, in addition to an error of the app's loss.
+// These are reasons for declining a task, in addition to an error of the app's loss.
 var (
-	// ErrSlow: the loss is too slow for the time left.
+	// ErrSlow says that the loss is too slow for the time left.
 	ErrSlow = errors.New("the loss is too slow for the time left")
-	// ErrLate: the round's time was up before the device could begin, for instance because it
-	// had to fetch records first.
+	// ErrLate says that the round's time was up before the device could begin, for instance because
+	// the device had to fetch records first.
 	ErrLate = errors.New("the round's time was up before the work began")
-	// ErrPolicy: the app's policy says no, or failed.
+	// ErrPolicy says that the app's policy does not allow the work, or failed.
 	ErrPolicy = errors.New("the app's policy")
-	// ErrBusy: an earlier callback has not returned.
+	// ErrBusy says that an earlier callback has not returned.
 	ErrBusy = isolate.ErrBusy
-	// ErrTooLarge: a scalar or an element of the vector is above the plan's MaxScalar.
+	// ErrTooLarge says that a scalar or an element of the vector is above the plan's MaxScalar.
 	ErrTooLarge = errors.New("a scalar is above the plan's max_scalar")
 )
 
@@ -31,8 +31,8 @@ var (
 func (p *Prober) Ready(ctx context.Context, n uint64, calls Calls, closes time.Time) error {
 	need := p.duration(calls.Queries) + p.gradients.duration(calls.Gradients)
 	left := time.Until(closes)
-	// An abandoned callback may be about to return: wait for it a little, unless the loss is
-	// too slow anyway.
+	// An abandoned callback may be about to return: wait for a quarter of the time left, unless the
+	// loss is too slow anyway.
 	patience := left / 4
 	if need > left {
 		patience = 0
@@ -87,7 +87,7 @@ func (p *Prober) Weight(ctx context.Context, pl *plan.Plan) (uint32, error) {
 // Metrics are what an evaluation measured.
 type Metrics struct {
 	Values  []float64 // in the plan's order
-	Samples int       // over which they are means
+	Samples int       // of which the values are means
 }
 
 // Evaluates says whether the objective is an [objective.Evaluator].

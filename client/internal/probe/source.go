@@ -8,30 +8,30 @@ import (
 	"github.com/zofl/zofl/client/replica"
 )
 
-// A place is the address of a local step's directions.
+// A place says to which local step directions belong.
 type place struct {
 	n      uint64 // record
 	k      int    // local step
 	source uint32 // prng.Shared, or this device's slot
 }
 
-// A source is where all points of a prober come from; see [objective.Source]. The goroutine of Run,
-// or the job that it waits for, begins and ends calls. The app reads from any goroutine.
+// A source supplies the parameters of all points of a prober; see [objective.Source]. The goroutine
+// of Run, or the job for which Run waits, begins and ends calls. The app reads from any goroutine.
 //
 // Invariants:
-//  1. Only the points of the present call can be read: no two calls have the same number, and
+//  1. The app can read only the points of the present call: no two calls have the same number, and
 //     call is 0 between calls.
-//  2. No point is used twice, because an app may keep it.
+//  2. The source uses no point twice, because an app may keep a point.
 type source struct {
 	dim     int
-	tangent *directional.Projector // not nil: a point is the direction alone, as a slope has it
+	tangent *directional.Projector // not nil: a point is the direction alone, for a slope
 
 	mu      sync.RWMutex // guards what follows, and the replica during a call
 	call    uint64       // 0: none
 	replica *replica.Replica
 	points  replica.Points // a single point has one direction, and mu may be 0 or negative
-	given   [][]float32    // vectors that are the points; empty: points along directions
-	lengths []float32      // of moves along the momentum, whose ends are the points; as given
+	given   [][]float32    // vectors that are the points; empty: no vectors
+	lengths []float32      // of moves along the momentum that end at the points; empty: none
 
 	// For the job only.
 	calls      uint64
@@ -41,7 +41,7 @@ type source struct {
 
 var _ objective.Source = (*source)(nil)
 
-// pointsAtOnce is how many points one allocation, of about 8 KiB, makes.
+// pointsAtOnce is how many points the source makes with one allocation of about 8 KiB.
 const pointsAtOnce = 256
 
 // Dim implements [objective.Source].
@@ -92,7 +92,7 @@ func (s *source) ReadAll(call uint64, dst [][]float32, off, n int) error {
 	return nil
 }
 
-// open locks the source for a read of a call, which must unlock it.
+// open locks the source for a read of a call. The caller must unlock the source.
 func (s *source) open(call uint64) error {
 	s.mu.RLock()
 	if s.call != call {
@@ -102,14 +102,14 @@ func (s *source) open(call uint64) error {
 	return nil
 }
 
-// point begins a call and returns its point, x + mu z[p] of a step.
+// point begins a call and returns its point, x + mu z[p] of the step.
 func (s *source) point(
 	r *replica.Replica, x []float32, mu float32, at place, p int,
 ) *objective.Point {
 	return s.newPoint(s.beginStep(r, replica.Points{X: x, Mu: mu}, at, p, p+1))
 }
 
-// vector begins a call and returns its point, x.
+// vector begins a call whose only point is x, and returns the point.
 func (s *source) vector(x []float32) *objective.Point {
 	return s.newPoint(s.beginVectors(x))
 }
@@ -125,7 +125,7 @@ func (s *source) newPoint(call uint64) *objective.Point {
 	return point
 }
 
-// all begins a call and returns its points, all along perturbations [from, to) of a step.
+// all begins a call and returns its points: those along perturbations [from, to) of a step.
 func (s *source) all(
 	r *replica.Replica, step replica.Points, at place, from, to int,
 ) *objective.Points {
@@ -133,7 +133,7 @@ func (s *source) all(
 	return s.newPoints(call, s.points.Len())
 }
 
-// vectors begins a call and returns its points, x.
+// vectors begins a call whose points are the vectors x, and returns the points.
 func (s *source) vectors(x [][]float32) *objective.Points {
 	return s.newPoints(s.beginVectors(x...), len(x))
 }
@@ -179,7 +179,7 @@ func (s *source) ahead(r *replica.Replica, lengths []float32) (call uint64) {
 	return s.call
 }
 
-// revoke ends the call. It waits for reads under way.
+// revoke ends the call, after the reads under way.
 func (s *source) revoke() {
 	s.mu.Lock()
 	s.call, s.replica, s.points.X = 0, nil, nil

@@ -9,29 +9,29 @@ import (
 	"github.com/zofl/zofl/internal/surrogate"
 )
 
-// A trajectory is what a device knows about its loss with estimator=surrogate. It fits a Gaussian
-// process (FZooS (8)) and the weights w_i (3) to the losses that the device measured. It also holds
-// the buffers of local steps. It is allocated with the first such round. Coordinates are relative
-// to the boxes.
+// A trajectory is what a device knows about its loss with estimator=surrogate. A trajectory fits a
+// Gaussian process (FZooS (8)) and the weights w_i (3) to the losses that the device measured. It
+// also holds the buffers of local steps. Prepare allocates the trajectory with the memory of a
+// plan. Coordinates are relative to the boxes.
 //
-// A point is a measured loss, so it stays valid whatever happens to the log. A device that works
-// on a record again adds its points again.
+// A point is a measured loss, so it stays valid whatever happens to the log. A device that works on
+// a record again adds that record's points again.
 type trajectory struct {
 	frame    localrule.Frame
 	process  *surrogate.Process
 	fit      *surrogate.Fit
 	features *surrogate.Features
-	stored   storedPoints // loaded from the store, not yet added
+	stored   storedPoints // points from the store that are not yet in process
 	unsaved  bool         // the store does not have all points
 
 	rule       localrule.Rule[float64]
 	first, u   []float64 // x_0 and the local iterate
 	gradient   []float64
 	correction []float64 // gradient of the surrogate with weights w - w_i
-	weights    []float64 // w - w_i, or w_i while it is computed
+	weights    []float64 // w - w_i, or w_i while the device computes it
 	choice     choice
-	x          [1][]float32 // the iterate as the app sees it
-	added      []float64    // coordinates of a point being added
+	x          [1][]float32 // the iterate in the form that the app sees
+	added      []float64    // coordinates of a point that the device adds
 }
 
 func newTrajectory(r *replica.Replica, d, workers int) *trajectory {
@@ -67,7 +67,7 @@ func (t *trajectory) add(x []float32, y float64) {
 }
 
 // surrogateSteps is phase 1 of FZooS's Algorithm 2, lines 2-6, with the local rule of the plan. The
-// vector is x_K.
+// vector to send is x_K.
 //
 //	for t from 1 to K {
 //		query f at u, and around u where its gradient is least certain
@@ -99,8 +99,8 @@ func (e *estimation) surrogateSteps() error {
 	return nil
 }
 
-// queryAround is phase 2, lines 7 and 8. The vector is w_i, fitted after queries at and around the
-// model.
+// queryAround is phase 2 of FZooS's Algorithm 2, lines 7 and 8. The vector to send is w_i. The
+// device fits w_i after queries at and around the model.
 func (e *estimation) queryAround() error {
 	t := e.prober.memory.trajectory
 	if err := e.begin(); err != nil {
@@ -116,7 +116,8 @@ func (e *estimation) queryAround() error {
 	return nil
 }
 
-// begin sets the local iterate to the model, and adds the points loaded from the store.
+// begin sets the local iterate to the model, and adds the points that the device loaded from the
+// store.
 func (e *estimation) begin() error {
 	t := e.prober.memory.trajectory
 	e.unit = "query"
@@ -127,7 +128,7 @@ func (e *estimation) begin() error {
 	return err
 }
 
-// cancelled returns the cause of the round's context once that has ended.
+// cancelled returns the cause of the round's context if the context has ended.
 func (e *estimation) cancelled() error {
 	if e.ctx.Err() != nil {
 		return context.Cause(e.ctx)
@@ -135,8 +136,8 @@ func (e *estimation) cancelled() error {
 	return nil
 }
 
-// restore adds the points loaded from the store until stop returns an error. The rest waits for
-// the next round.
+// restore adds the points that the device loaded from the store, until stop returns an error.
+// restore leaves the other points for the next round.
 func (t *trajectory) restore(stop func() error) error {
 	r, d := &t.stored, len(t.u)
 	for len(r.y) > 0 {

@@ -1,8 +1,8 @@
 package probe
 
 // measure evaluates the losses at vectors, which are queries first, first+1, ... of the step, and
-// adds them to the trajectory. It stops at a loss that is not finite. It returns the loss at the
-// first vector.
+// adds them to the trajectory. measure stops at a loss that is not finite, and returns the loss at
+// the first vector.
 func (e *estimation) measure(first int, xs [][]float32) (loss float64, err error) {
 	e.points = len(xs)
 	if e.prober.batched != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// setWeights sets the weights to w - w_i, and says whether there is a correction to make: after the
-// first round, on a device that knows its own last w_i.
+// setWeights sets the weights to w - w_i, and says whether the device corrects its gradients. It
+// does so after the first round, if the device knows its own last w_i.
 func (e *estimation) setWeights() bool {
 	w, own, t := e.replica.Weights(), &e.prober.memory.own, e.prober.memory.trajectory
 	if e.plan.Correction == plan.CorrectionZero || own.n == 0 || allZero(w) {
@@ -22,7 +22,8 @@ func (e *estimation) setWeights() bool {
 	return true
 }
 
-// correctGradient adds the correction of FZooS (5) to the gradient of a local step, from 1.
+// correctGradient adds the correction of FZooS (5) to the gradient of a local step. Steps count
+// from 1.
 func (e *estimation) correctGradient(step int) {
 	t, at := e.prober.memory.trajectory, e.prober.memory.trajectory.first
 	if e.plan.CorrectionAt == plan.AtIterate {
@@ -46,7 +47,7 @@ func (e *estimation) gamma(step int, v []float64) float64 {
 	return 1 / float64(step)
 }
 
-// confidence is delta in the omega of Corollary E.1.
+// confidence is delta in the definition of omega in Corollary E.1.
 const confidence = 0.1
 
 // theoryGamma is gamma of FZooS's Corollary E.1,
@@ -54,10 +55,10 @@ const confidence = 0.1
 //	G / (G + 2 (omega kappa - 4 omega iota k'(iota)^2 / (d + sigma^2 d/(rT)) + N epsilon))
 //
 // with omega = d + 2 (sqrt(d) + 1) ln(1/0.1), rT the number of this device's points, N the plan's
-// members and epsilon = 1/M. kappa = 1/l^2 is the prior variance of a derivative, and k' =
-// -exp(-iota/(2 l^2)) / (2 l^2) the slope of the kernel in iota, which is the mean squared
-// distance from v to the points of this device. The paper's is to the points of all devices,
-// which no device knows.
+// members and epsilon = 1/M. kappa = 1/l^2 is the prior variance of a derivative. iota is the mean
+// squared distance from v to the points of this device, and k' = -exp(-iota/(2 l^2)) / (2 l^2) is
+// the slope of the kernel in iota. In the paper, iota includes the points of all devices, but no
+// device knows all these points.
 func (e *estimation) theoryGamma(v []float64) float64 {
 	t, p := e.prober.memory.trajectory, e.plan
 	d, points := float64(len(v)), float64(t.process.Len())

@@ -7,12 +7,12 @@ import (
 	"github.com/zofl/zofl/client/internal/localrule"
 )
 
-// A choice holds the active queries of FZooS, appendix G: of candidates around the iterate, those
-// where the gradient of the posterior mean is least certain.
+// A choice holds the active queries of FZooS, appendix G. Of the candidates around the iterate, the
+// device queries those where the gradient of the posterior mean is least certain.
 type choice struct {
 	candidates  [][]float64 // candidatesAtOnce of them
 	uncertainty []float64   // of each candidate
-	picks       []pick      // the least certain so far, the least certain first
+	picks       []pick      // the least certain candidates so far, the least certain first
 	x           [][]float32 // the picks as parameters
 }
 
@@ -22,11 +22,12 @@ type pick struct {
 	x           []float32
 }
 
-// candidatesAtOnce is how many candidates are judged together; in between, the round may end.
+// candidatesAtOnce is how many candidates choose compares before it checks again whether the round
+// ended.
 const candidatesAtOnce = 32
 
-// explore measures the loss at the local iterate of step k, and then at the points around it where
-// the gradient is least certain. It adds all of these to the trajectory.
+// explore measures the loss at the local iterate of step k, and then at the points around the
+// iterate where the gradient is least certain. explore adds all these points to the trajectory.
 func (e *estimation) explore(k, queries int) error {
 	t := e.prober.memory.trajectory
 	e.place = place{n: e.N, k: k}
@@ -52,11 +53,11 @@ func (e *estimation) explore(k, queries int) error {
 	return err
 }
 
-// choose sets choice.x to the candidates of the step to query, the least certain first.
+// choose sets choice.x to the candidates that the step queries, the least certain first.
 func (e *estimation) choose(queries int) error {
 	t := e.prober.memory.trajectory
 	s := &t.choice
-	// Seeded by the minibatch, so that working on a record again draws the same candidates.
+	// The minibatch's seed gives the same candidates if the device works on a record again.
 	random := rand.New(rand.NewPCG(e.batch.Seed, candidateStream))
 	s.begin(queries, e.prober.dim)
 	for left := int(e.plan.Candidates); left > 0; left -= candidatesAtOnce {
@@ -79,11 +80,12 @@ func (e *estimation) choose(queries int) error {
 	return nil
 }
 
-// candidateStream separates the candidates' random numbers from the app's, which draws from the
-// same seed.
+// candidateStream separates the candidates' random numbers from the app's numbers, because the app
+// draws from the same seed.
 const candidateStream = 0x7a6f666c66756e63
 
-// scatter draws u from the cube of half side radius around the iterate, and clips it to the boxes.
+// scatter draws u from the cube around the iterate whose half side is radius, and clips u to the
+// boxes.
 func (t *trajectory) scatter(u []float64, radius float64, random *rand.Rand) {
 	at := 0
 	for _, b := range t.frame.Inside {

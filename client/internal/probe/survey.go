@@ -14,8 +14,8 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// Survey measures what a survey of a kind asks for before record n, as [Prober.Run] does a task.
-// The result has the survey's values as its scalars.
+// Survey measures what a survey of a kind asks for before record n. Survey works as [Prober.Run]
+// does for a task. The result's scalars are the survey's values.
 func (p *Prober) Survey(
 	ctx context.Context, r *replica.Replica, kind survey.Kind, n uint64, slot uint32,
 ) (Result, error) {
@@ -23,7 +23,7 @@ func (p *Prober) Survey(
 	return p.measure(ctx, r, &t, surveying{kind})
 }
 
-// A surveying measures losses instead of a contribution. It changes no state and leaves no memory.
+// A surveying measures the losses that a survey asks for. It changes no state and leaves no memory.
 type surveying struct{ kind survey.Kind }
 
 func (s surveying) prepare(e *estimation) {
@@ -81,8 +81,8 @@ func (e *estimation) surveyStep() (err error) {
 	return nil
 }
 
-// orInfinite returns a loss of a survey, infinite where the app's loss gave an error: far from the
-// model a simulator or an engine may have none.
+// orInfinite returns a loss of a survey, or infinity if the app's loss gave an error: far from the
+// model, a simulator or an engine may have no loss.
 func orInfinite(f float64, err error) (float64, error) {
 	if errors.As(err, new(refusal)) {
 		return math.Inf(1), nil
@@ -90,8 +90,9 @@ func orInfinite(f float64, err error) (float64, error) {
 	return f, err
 }
 
-// askAhead asks a batched objective at the ends of moves. If it refuses them together, it is asked
-// one by one, and those that it refuses alone are infinite.
+// askAhead asks a batched objective for the losses at the ends of moves. If the objective refuses
+// to evaluate them together, askAhead asks for each loss alone. A loss that the objective then
+// refuses is infinite.
 func (e *estimation) askAhead(lengths []float32) error {
 	pr := e.prober
 	err := e.askAll(pr.source.newPoints(pr.source.ahead(e.replica, lengths), len(lengths)), 0)
@@ -112,8 +113,8 @@ func (e *estimation) askAhead(lengths []float32) error {
 	return nil
 }
 
-// ahead returns the loss at the end of a move along the momentum, point i of the last call of a
-// batched objective.
+// ahead returns the loss at the end of a move along the momentum. The end is point i of the last
+// call of a batched objective.
 func (e *estimation) ahead(i int, a float32) (f float64, err error) {
 	switch pr := e.prober; {
 	case pr.batched != nil:
@@ -167,11 +168,11 @@ func (e *estimation) surveyMu() error {
 	return nil
 }
 
-// rounding is the share of a loss that the arithmetic of single precision may make.
+// rounding is the relative error of a loss that single-precision arithmetic may cause.
 const rounding = 0x1p-20
 
-// bends sets the differences of all distances along direction p. level says whether the loss has no
-// odd part at any of them, up to rounding.
+// bends sets the odd and even differences for all distances along direction p. level says whether
+// the odd difference is 0 at all distances, up to rounding.
 func (e *estimation) bends(base float64, p int) (level bool, err error) {
 	distances := survey.Distances()
 	odd, even := e.scalars[1:], e.scalars[1+len(distances):]
@@ -188,11 +189,11 @@ func (e *estimation) bends(base float64, p int) (level bool, err error) {
 	return level, nil
 }
 
-// base returns the loss at x, which must be finite, and makes it the reply's loss.
+// base returns the loss at x, which must be finite. The reply's loss is this loss.
 func (e *estimation) base() (f float64, err error) {
 	e.points = 1
 	if e.prober.batched != nil {
-		points := replica.Points{X: e.local.X, Mu: 1} // forward: x alone
+		points := replica.Points{X: e.local.X, Mu: 1} // a forward difference of no directions: x alone
 		err := e.askAll(e.prober.source.all(e.replica, points, e.place, 0, 0), 0)
 		if err != nil {
 			return 0, err
@@ -208,7 +209,7 @@ func (e *estimation) pair(mu float32, p int) (plus, minus float64, err error) {
 	if e.prober.batched != nil {
 		points := replica.Points{X: e.local.X, Mu: mu, Central: true}
 		err := e.askAll(e.prober.source.all(e.replica, points, e.place, p, p+1), 0)
-		if errors.As(err, new(refusal)) { // of both or of one: a difference needs both
+		if errors.As(err, new(refusal)) { // of both points or of one: a difference needs both
 			return math.Inf(1), math.Inf(1), nil
 		}
 		return e.losses[0], e.losses[1], err

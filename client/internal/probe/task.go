@@ -36,7 +36,7 @@ func (t *Task) Queries(plan *plan.Plan) uint64 {
 }
 
 // Calls returns the calls of the app's objective that a task takes. A survey asks for losses,
-// whatever else the objective has.
+// whatever other methods the objective has.
 func (p *Prober) Calls(plan *plan.Plan, t *Task) Calls {
 	if !p.slopes.serves(plan) {
 		return Calls{Queries: t.Queries(plan)}
@@ -48,7 +48,7 @@ func (p *Prober) Calls(plan *plan.Plan, t *Task) Calls {
 	return Calls{Gradients: calls}
 }
 
-// Usual returns the calls that the next round takes with the plan's perturbations.
+// Usual returns the calls that the next round takes with the plan's number of perturbations.
 func (p *Prober) Usual(r *replica.Replica) Calls {
 	pl := r.Plan()
 	t := Task{Phase: r.Phase(), Steps: int(pl.Steps), Perturbations: int(pl.Perturbations)}
@@ -58,8 +58,8 @@ func (p *Prober) Usual(r *replica.Replica) Calls {
 	return p.Calls(pl, &t)
 }
 
-// Corrects sets the device's control variate, if it has one. Then the task does not need the
-// scalars of a missed phase.
+// Corrects sets the device's control variate, if the device has one. With a control variate, the
+// task does not need the scalars of a missed phase.
 func (t *Task) Corrects(own wire.ControlVariate) {
 	if t.Control = own; own.N > 0 {
 		t.Missed = MissedPhase{}
@@ -67,7 +67,7 @@ func (t *Task) Corrects(own wire.ControlVariate) {
 }
 
 // sourceOf returns the source of the directions of record n for the device with a slot. group is
-// the one in which the announcement names it.
+// the device's group in the announcement.
 func (p *Prober) sourceOf(pl *plan.Plan, n uint64, slot, group uint32) uint32 {
 	switch pl.Sharing {
 	case plan.PerClient:
@@ -82,8 +82,8 @@ func (p *Prober) sourceOf(pl *plan.Plan, n uint64, slot, group uint32) uint32 {
 }
 
 // Task returns the work that the announcement of a round asks of the device with a slot. group is
-// the one in which it names the device. r is the device's replica. [Task.Corrects] adds the control
-// variate.
+// the device's group in the announcement. r is the device's replica. [Task.Corrects] adds the
+// control variate.
 func (p *Prober) Task(r *replica.Replica, a *wire.Announcement, slot, group uint32) Task {
 	pl := r.Plan()
 	t := Task{

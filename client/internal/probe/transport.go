@@ -8,22 +8,23 @@ import (
 // A measurement is what a device measures for an announcement: the transport of a round, or a
 // survey.
 type measurement interface {
-	// prepare readies an estimation, which has its task and replica.
+	// prepare readies an estimation that has its task and replica.
 	prepare(e *estimation)
 	// estimate does the local steps, or asks for the losses of a survey.
 	estimate(e *estimation) error
-	// finish looks at the outcome of a task.
+	// finish checks the result of a task.
 	finish(e *estimation)
 }
 
 // A transport is the part of a task that depends on the plan's transport: what the device computes
-// and sends, and what it remembers.
+// and sends, and what it keeps for later rounds.
 type transport interface {
 	measurement
-	// missed returns the first phase that a second one of P perturbations needs, of the
-	// record that [replica.Replica.Pending] names, if this device has to make up for it.
+	// missed returns the first phase whose scalars a second phase of P perturbations needs. That phase
+	// belongs to the record that [replica.Replica.Pending] names. missed returns the zero value if
+	// this device need not compute the scalars again.
 	missed(p *Prober, r *replica.Replica, perturbations int) MissedPhase
-	// keeps says whether rounds of a plan leave a memory worth storing.
+	// keeps says whether the device must store a memory after rounds of a plan.
 	keeps(plan *plan.Plan) bool
 }
 
@@ -37,7 +38,8 @@ func transportOf(plan *plan.Plan) transport {
 	return scalars{}
 }
 
-// scalars: the device sends differences of its loss along seeded directions.
+// scalars is the transport of devices that send differences of their losses along seeded
+// directions.
 type scalars struct{}
 
 func (scalars) estimate(e *estimation) error { return e.scalarsToSend() }
@@ -60,13 +62,14 @@ func (scalars) prepare(e *estimation) {
 	e.scalars = b.scalars
 }
 
-// missed: without the device's own control variate, [Task.Corrects], any first phase.
+// missed returns the pending first phase. [Task.Corrects] removes it if the device has its own
+// control variate.
 func (scalars) missed(_ *Prober, r *replica.Replica, _ int) MissedPhase {
 	point, perturbations := r.Pending()
 	return MissedPhase{point, perturbations}
 }
 
-// vectors: the device sends a vector, and remembers its own part.
+// vectors is the transport of devices that send a vector, and keep their own part of it.
 type vectors struct{}
 
 func (vectors) prepare(*estimation)          {}

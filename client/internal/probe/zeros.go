@@ -1,10 +1,10 @@
 package probe
 
-// zerosWorthAWarning is how many rounds in a row with zero scalars are no accident.
+// zerosWorthAWarning is after how many rounds in a row with zero scalars watchZeros warns.
 const zerosWorthAWarning = 3
 
-// watchZeros warns of an engine that rounds weights to steps larger than mu, so that the loss does
-// not change.
+// watchZeros warns if the loss does not change in several rounds. An engine may round weights to
+// multiples of more than mu.
 func (p *Prober) watchZeros(g []float32) {
 	if !allZero(g) {
 		p.zeros = 0

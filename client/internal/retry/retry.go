@@ -1,5 +1,5 @@
 // Package retry says how long a device waits before it asks again, and which errors end Run because
-// waiting does not cure them. It does not know the content of requests.
+// waiting does not cure them. The package does not know the content of requests.
 package retry
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// ErrRecorder marks an error that the app's Recorder returned. It ends Run.
+// ErrRecorder marks an error that the app's Recorder returned. An ErrRecorder ends Run.
 var ErrRecorder = errors.New("recorder")
 
-// Final says whether this device cannot go on with the run after an error.
+// Final says whether an error means that this device cannot go on with the run.
 func Final(err error) bool {
 	for _, final := range []error{ErrRecorder, wire.ErrUpgrade, memlimit.ErrPlan, bus.ErrClosed,
 		bus.ErrPermission, bus.ErrSubscriptions, bus.ErrTooLong} {
@@ -28,8 +28,8 @@ func Final(err error) bool {
 	return false
 }
 
-// Pauses draws the pauses of one device, so that devices do not ask in step. It is for one
-// goroutine.
+// Pauses draws the pauses of one device at random, so that devices do not ask at the same time.
+// Only one goroutine may use a Pauses.
 type Pauses struct {
 	Max    time.Duration // the longest pause between attempts
 	random *rand.Rand
@@ -40,10 +40,11 @@ func NewPauses(id string, most time.Duration) *Pauses {
 	return &Pauses{Max: most, random: NewRandom(id)}
 }
 
-// First returns the bound of the first pause. Each later bound is twice the last, up to Max.
+// First returns the bound of the first pause. Each later bound is twice the bound before, up to
+// Max.
 func (p *Pauses) First() time.Duration { return p.Max / 32 }
 
-// Next returns the bound of the pause after one with the given bound.
+// Next returns the bound of the pause after a pause with the given bound.
 func (p *Pauses) Next(bound time.Duration) time.Duration { return min(2*bound, p.Max) }
 
 // Jitter draws a pause uniformly below most.
@@ -51,7 +52,7 @@ func (p *Pauses) Jitter(most time.Duration) time.Duration {
 	return time.Duration(p.random.Int64N(int64(most)))
 }
 
-// Sleep waits for d. If ctx ends first, it returns the cause of ctx.
+// Sleep waits for d. If ctx ends first, Sleep returns the cause of ctx.
 func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -64,7 +65,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 }
 
 // NewRandom returns a generator for delays that must differ between devices. Its seed is the id and
-// the time, so a simulation, which fakes the clock, repeats.
+// the time. So in a simulation with a faked clock, the delays are the same in each run.
 func NewRandom(id string) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(id))

@@ -8,14 +8,14 @@ import (
 	"io"
 )
 
-// An Opener takes a sealed file in pieces, through Write, and writes its content to
-// another writer. It passes a chunk on only once the whole chunk is authenticated, and
+// An Opener takes a sealed file in pieces, through Write, and writes its content to another writer.
+// An Opener writes the content of a chunk only after it authenticated the whole chunk, and writes
 // nothing after an error.
 type Opener struct {
 	w      io.Writer
 	runKey []byte
-	run    string // format 2 of this run will do; "": none
-	index  uint64 // in format 2; 0: any, and format 1 will do
+	run    string // run to which files of format 2 must be bound; "": accept no format 2
+	index  uint64 // index in format 2; 0: accept any index, and format 1
 	bound  []byte // nil in format 1
 	left   uint64 // bytes of the file still to come
 	cipher cipher.AEAD
@@ -37,8 +37,8 @@ func NewOpener(w io.Writer, runKey []byte, size uint64) (*Opener, error) {
 	}, nil
 }
 
-// Bind makes the Opener take files of format 2 that are bound to a run and an index alone. With
-// index 0 it takes chunks of any index, and also files of format 1.
+// Bind makes the Opener accept only files of format 2 that are bound to the run and the index. With
+// index 0 it accepts chunks of any index, and also files of format 1.
 func (u *Opener) Bind(run string, index uint64) { u.run, u.index = run, index }
 
 // Write implements io.Writer.
@@ -60,7 +60,7 @@ func (u *Opener) Write(p []byte) (written int, err error) {
 	return written, u.err
 }
 
-// next returns the length of the next part: the head or a chunk.
+// next returns the length of the next part. A part is the head or a chunk.
 func (u *Opener) next() int {
 	if u.cipher == nil {
 		return headLen
@@ -68,7 +68,7 @@ func (u *Opener) next() int {
 	return int(min(u.left, sealedFull))
 }
 
-// open opens a complete part, and passes its content on.
+// open decrypts a complete part, and writes its content to u.w.
 func (u *Opener) open() error {
 	if u.cipher == nil {
 		return u.openHead(string(u.part[:len(magic)]), u.part[len(magic):])
@@ -83,7 +83,7 @@ func (u *Opener) open() error {
 	return err
 }
 
-// openHead takes the head of a file.
+// openHead reads the head of a file.
 func (u *Opener) openHead(begins string, salt []byte) error {
 	switch index := binary.LittleEndian.Uint64(salt); {
 	case begins == magic && (u.run == "" || u.index == 0):
@@ -106,8 +106,8 @@ type Reader struct {
 	err    error
 }
 
-// NewReader returns a Reader of a sealed file of size bytes. Read returns [ErrFile] if the file
-// is damaged or was sealed under another key.
+// NewReader returns a Reader of a sealed file of size bytes. Read returns [ErrFile] if the file is
+// damaged or sealed under another key.
 func NewReader(sealed io.Reader, runKey []byte, size uint64) *Reader {
 	r := &Reader{sealed: sealed}
 	r.to, r.err = NewOpener(&r.plain, runKey, size)

@@ -1,7 +1,7 @@
 // Package seal encrypts and authenticates a file chunk by chunk. A party that stores or relays the
-// file learns only its length and cannot change it unnoticed. A private run's snapshots are sealed
-// under its run key; docs/sealed.md specifies every byte of the format. The package does not know
-// what the file contains.
+// file learns only its length. The device notices if such a party changes the file. Devices seal
+// the snapshots of a private run under the run key; docs/sealed.md specifies every byte of the
+// format. The package does not know what the file contains.
 package seal
 
 import (
@@ -16,8 +16,8 @@ import (
 	"io"
 )
 
-// A sealed file is magic, a random salt, and chunks of the plain file. Each chunk is
-// encrypted and authenticated under a key derived for this file.
+// A sealed file is magic, a random salt, and chunks of the plain file. Package seal encrypts and
+// authenticates each chunk under a key derived for this file.
 const (
 	magic      = "zofl sealed 1\n"
 	magic2     = "zofl sealed 2\n" // bound to a run and an index
@@ -29,7 +29,7 @@ const (
 	sealedFull = chunkLen + chunkTag
 )
 
-// ErrFile: a sealed file is damaged, or was sealed under another run key.
+// ErrFile says that a sealed file is damaged, or sealed under another run key.
 var ErrFile = errors.New("bad sealed file: damaged, or sealed under another run key")
 
 // Size returns the length of the sealed form of a plain file of that length.
@@ -37,8 +37,8 @@ func Size(plain uint64) uint64 {
 	return uint64(headLen) + plain + chunkTag*((plain+chunkLen-1)/chunkLen)
 }
 
-// PlainSize returns the length of a sealed file's content. ok is false where no sealed
-// file has the given length.
+// PlainSize returns the length of a sealed file's content. ok is false if no sealed file has the
+// given length.
 func PlainSize(sealed uint64) (plain uint64, ok bool) {
 	if sealed < uint64(headLen) {
 		return 0, false
@@ -56,8 +56,8 @@ func chunkCipher(runKey, salt []byte) cipher.AEAD {
 	return gcm(h.Sum(nil))
 }
 
-// boundCipher returns the cipher of a file of a run, in format 2, and what its chunks are bound to.
-// The salt begins with the index.
+// boundCipher returns the cipher of a file of a run, in format 2, and the additional data that
+// binds its chunks to the run and the index. The salt begins with the index.
 func boundCipher(secret, salt []byte, run string) (cipher.AEAD, []byte) {
 	key, err := hkdf.Key(sha256.New, secret, salt, "zofl/2 snapshot\x00"+run, sha256.Size)
 	if err != nil {
@@ -78,9 +78,9 @@ func gcm(key []byte) cipher.AEAD {
 	return c
 }
 
-// chunkNonce is LE64 of the chunk's number, then LE32 1 for the last chunk and 0 for
-// others. So the chunks of a file have different nonces, and nobody can move a chunk or
-// cut the file off.
+// chunkNonce is LE64 of the chunk's number, then LE32 1 for the last chunk and 0 for other chunks.
+// So the chunks of a file have different nonces, and nobody can move a chunk or cut off the end of
+// the file unnoticed.
 func chunkNonce(nonce *[12]byte, number uint64, last bool) []byte {
 	binary.LittleEndian.PutUint64(nonce[:], number)
 	if nonce[8] = 0; last {
@@ -107,8 +107,8 @@ func NewWriter(w io.Writer, runKey []byte) (*Writer, error) {
 	})
 }
 
-// NewBound is NewWriter for format 2: the file is bound to a run, and to the index of the record
-// whose state it holds.
+// NewBound is like NewWriter, for format 2: the file is bound to a run, and to the index of the
+// record whose state it holds.
 func NewBound(w io.Writer, secret []byte, run string, index uint64) (*Writer, error) {
 	return newWriter(w, magic2, func(salt []byte) (cipher.AEAD, []byte) {
 		binary.LittleEndian.PutUint64(salt, index)
@@ -135,7 +135,7 @@ func newWriter(
 // Write implements io.Writer.
 func (s *Writer) Write(p []byte) (written int, err error) {
 	for written < len(p) {
-		// A full chunk waits for the next byte, because it may be the last one.
+		// Do not seal a full chunk before the next byte comes, because the chunk may be the last one.
 		if len(s.plain) == chunkLen {
 			if err := s.seal(false); err != nil {
 				return written, err
@@ -148,8 +148,7 @@ func (s *Writer) Write(p []byte) (written int, err error) {
 	return written, nil
 }
 
-// Close seals the remaining bytes as the last chunk. It does not close the underlying
-// writer.
+// Close seals the remaining bytes as the last chunk. Close does not close the underlying writer.
 func (s *Writer) Close() error { return s.seal(true) }
 
 func (s *Writer) seal(last bool) error {

@@ -1,5 +1,6 @@
-// Package secagg is the device's side of secure aggregation, for plans with secure=sum: it takes
-// the steps of package wire/secagg with the coordinator. It does not know how scalars are computed.
+// Package secagg is the device's side of secure aggregation, for plans with secure=sum. The package
+// takes the steps of package wire/secagg with the coordinator. It does not know how a device
+// computes scalars.
 package secagg
 
 import (
@@ -16,7 +17,7 @@ import (
 	"github.com/zofl/zofl/wire/secagg"
 )
 
-// DeclineSpent is the reason of a device that helped to unmask the record before: see
+// DeclineSpent is the reason why a device declines if it helped to unmask the record before: see
 // [secagg.DeclineSpent].
 const DeclineSpent = secagg.DeclineSpent
 
@@ -25,8 +26,9 @@ func AttemptOf(p *plan.Plan, a *wire.Announcement, tip wire.Tip) secagg.Attempt 
 	return secagg.Of(p.Run, a, tip, int(p.Steps)*int(a.Perturbations))
 }
 
-// UnmaskTime is the last part of an attempt's deadline. In it, devices unmask the sum of their
-// contributions. With secure_lists=agreed they agree on its lists first.
+// UnmaskTime is the last part of an attempt's deadline. In this time, devices unmask the sum of
+// their contributions. With secure_lists=agreed, devices first agree on the lists of devices in the
+// sum.
 func UnmaskTime(p *plan.Plan) time.Duration {
 	eighth := time.Duration(p.Deadline) * time.Millisecond / 8
 	if p.SecureLists > 0 {
@@ -35,19 +37,19 @@ func UnmaskTime(p *plan.Plan) time.Duration {
 	return eighth
 }
 
-// ErrOut: the coordinator believed this device to be away when it announced the attempt.
+// ErrOut says that the coordinator believed this device to be away when it announced the attempt.
 var ErrOut = errors.New("not one of the devices whose scalars are summed")
 
-// errFew: too few devices take part in the attempt.
+// errFew says that too few devices take part in the attempt.
 var errFew = errors.New("the devices whose scalars are summed are fewer than the quorum")
 
-// errOver: the coordinator continues without this device, or not at all.
+// errOver says that the coordinator continues without this device, or not at all.
 var errOver = errors.New("the coordinator closed the attempt, or goes on without this device")
 
-// errSuperseded: another announcement came.
+// errSuperseded says that another announcement came.
 var errSuperseded = errors.New("another attempt was announced")
 
-// patience is the pause before a request is repeated that failed at once.
+// patience is the least time between two requests, if the first of them failed at once.
 const patience = 250 * time.Millisecond
 
 // Config holds what a session needs.
@@ -57,17 +59,17 @@ type Config struct {
 	Slot    uint32
 	// Secret is the secret that the devices of a private run share; nil if the run is not private.
 	Secret []byte
-	// Ask sends a request and returns the answer, which may take as long as other devices need for the
-	// step. It has a time limit of its own, and is called again until the context ends. Two goroutines
-	// never call it at once.
+	// Ask sends a request and returns the answer. The answer may take as long as other devices need
+	// for the step. Ask has a time limit of its own, and the session calls Ask again until the context
+	// ends. Two goroutines never call Ask at once.
 	Ask func(ctx context.Context, frame []byte) ([]byte, error)
-	// Unmasks is called before the device helps to unmask the sum of the attempt's record. Its
-	// error ends the session.
+	// The session calls Unmasks before the device helps to unmask the sum of the attempt's record. An
+	// error of Unmasks ends the session.
 	Unmasks func() error
 }
 
-// A Session is one device's part in one attempt. Its keys are in memory alone: a device that
-// restarts takes part in the next attempt.
+// A Session is one device's part in one attempt. The session's keys are only in memory: a device
+// that restarts takes part in the next attempt.
 type Session struct {
 	cfg     Config
 	ctx     context.Context
@@ -79,8 +81,8 @@ type Session struct {
 	err     error
 }
 
-// Begin makes keys and begins the first two steps, which take no scalars. The session ends with
-// ctx. Call Close when done.
+// Begin makes keys and begins the first two steps, because these steps need no scalars. The session
+// ends with ctx. Call Close when done.
 func Begin(ctx context.Context, cfg Config) (*Session, error) {
 	round := cfg.Attempt.Round(cfg.Plan)
 	if !slices.Contains(round.Members, cfg.Slot) {
@@ -99,16 +101,16 @@ func Begin(ctx context.Context, cfg Config) (*Session, error) {
 	return s, nil
 }
 
-// Supersede ends the session because another announcement came. Any goroutine may call it.
+// Supersede ends the session because another announcement came. Any goroutine may call Supersede.
 func (s *Session) Supersede() { s.cancel(errSuperseded) }
 
-// Close ends the session, and waits until no goroutine uses it any more.
+// Close ends the session, and waits until no goroutine uses the session any more.
 func (s *Session) Close() {
 	s.cancel(nil)
 	<-s.ready
 }
 
-// prepare takes the steps before the scalars.
+// prepare takes the steps that come before the scalars.
 func (s *Session) prepare() {
 	defer close(s.ready)
 	peers, err := s.step(secagg.StepKeys, s.device.Keys())
@@ -124,9 +126,9 @@ func (s *Session) prepare() {
 	s.given, s.err = s.step(secagg.StepShares, shares)
 }
 
-// Finish adds scalars and the loss to the round's sum. It returns when the coordinator has all that
-// it needs of this device. scalars are the scalars of a contribution, in the plan's precision. sent
-// says whether the masked scalars left the device.
+// Finish adds scalars and the loss to the round's sum. Finish returns when the coordinator has all
+// that it needs from this device. scalars are the scalars of a contribution, in the plan's
+// precision. sent says whether the device sent the masked scalars.
 func (s *Session) Finish(scalars wire.Scalars, loss float32) (sent bool, err error) {
 	<-s.ready
 	if s.err != nil {
@@ -161,7 +163,7 @@ func (s *Session) Finish(scalars wire.Scalars, loss float32) (sent bool, err err
 	return true, err
 }
 
-// agree takes the step in which devices agree on the lists that they were given.
+// agree takes the step in which devices agree on the lists that the coordinator gave them.
 func (s *Session) agree(given []byte) ([]byte, error) {
 	tag, err := s.device.Agree(given)
 	if err != nil {
@@ -170,7 +172,7 @@ func (s *Session) agree(given []byte) ([]byte, error) {
 	return s.step(secagg.StepAgree, tag)
 }
 
-// words codes scalars and the loss.
+// words encodes scalars and the loss as the words of the sum.
 func (s *Session) words(scalars wire.Scalars, loss float32) ([]uint32, error) {
 	precision := s.cfg.Plan.Precision
 	values := make([]float32, precision.Len(scalars))

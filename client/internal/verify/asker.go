@@ -12,15 +12,16 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// Limits on checks of answers that were in vain. Forged answers that come before the coordinator's
-// have to be checked, so more at once than of announcements: a second's work of a Raspberry Pi.
+// These values limit how many wrong answers a device checks. The device must check the forged
+// answers that come before the coordinator's answer. So answersAtOnce is larger than the limit for
+// announcements: it is a second's work of a Raspberry Pi.
 const (
 	answersPerSecond = 32
 	answersAtOnce    = 1024
 )
 
-// mostUnread is how many answers to one request are dropped unread before an asker takes the
-// request back: each takes its connection and its time.
+// mostUnread is how many answers to one request an asker drops unread before it gives up the
+// request, because each answer costs traffic and time.
 const mostUnread = 1000
 
 // An Asker makes requests to the coordinator and checks the signatures of the answers. Any
@@ -31,7 +32,7 @@ type Asker struct {
 	mu      sync.Mutex // guards what follows
 	checks  allowance
 	refused uint64 // answers that are not the coordinator's
-	unread  uint64 // of these, the ones that were dropped unread
+	unread  uint64 // of these, the answers that the asker dropped unread
 }
 
 // NewAsker returns an Asker that accepts answers signed by one of the keys.
@@ -41,8 +42,8 @@ func NewAsker(keys signed.Keys) *Asker {
 }
 
 // Request sends a frame with a nonce, and returns the answer that is signed for this very request.
-// It passes over others. Errors are those of [bus.RequestGood], and [ErrFlood]: too many wrong
-// answers came, so ask again after a pause.
+// Request ignores other answers. Errors are those of [bus.RequestGood], and [ErrFlood]: too many
+// wrong answers came, so ask again after a pause.
 func (a *Asker) Request(ctx context.Context, b bus.Bus, subject string, frame []byte,
 ) ([]byte, error) {
 	var nonce [signed.NonceLen]byte
@@ -67,8 +68,8 @@ func (a *Asker) Request(ctx context.Context, b bus.Bus, subject string, frame []
 }
 
 // check returns an error unless one of the keys has signed the answer to this very request on a
-// subject: [signed.ErrUnsigned], or [ErrFlood] if the answer was dropped unread. A check that
-// succeeds costs no allowance, because a request has one such answer.
+// subject. The error is [signed.ErrUnsigned], or [ErrFlood] if check dropped the answer unread. A
+// check that succeeds costs no allowance, because a request has only one such answer.
 func (a *Asker) check(subject string, request, answer []byte) (err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -89,8 +90,8 @@ func (a *Asker) check(subject string, request, answer []byte) (err error) {
 	return err
 }
 
-// Refusals returns how many answers were not from the coordinator, and how many of these were
-// dropped unread. A nil Asker has refused none.
+// Refusals returns how many answers were not from the coordinator, and how many of these the asker
+// dropped unread.
 func (a *Asker) Refusals() (all, unread uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

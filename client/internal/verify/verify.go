@@ -1,10 +1,11 @@
 // Package verify reads frames that the coordinator signed, and limits the cost of other frames.
 //
 // A Raspberry Pi checks a signature in about a millisecond, but anyone who may publish can send
-// frames much faster. He can choose all of a frame except the signature. So no cheaper check can
-// tell his frames from the coordinator's. So the number of checks in vain is bounded. Frames beyond
-// the bound are dropped, even those of the coordinator. A device that misses announcements has to
-// ask the coordinator where the run is, and one that misses an answer has to ask again.
+// frames much faster. An attacker can choose all of a frame except the signature. So no cheaper
+// check can tell the attacker's frames from the coordinator's. So this package bounds the number of
+// checks that find no new valid frame. Beyond the bound, the device drops all frames, even the
+// coordinator's. A device that misses announcements has to ask the coordinator how far the run is,
+// and a device that misses an answer has to ask again.
 package verify
 
 import (
@@ -18,27 +19,29 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// Checks of announcements in vain: this many a second, and this many at once. An honest run has a
-// few in an hour.
+// A check of an announcement is in vain if the frame is not a new, signed one. A reader makes so
+// many checks in vain a second, and so many at once. An honest run causes a few checks in vain an
+// hour.
 const (
 	perSecond = 32
 	atOnce    = 128
 )
 
-// remembered is how many frames of the coordinator a reader knows again.
+// remembered is how many signed frames a reader keeps, to recognize repetitions.
 const remembered = 16
 
-// ErrFlood: the frame was dropped unread, because too many frames before it were checked in vain.
+// ErrFlood says that the device dropped the frame unread, because too many checks of frames before
+// it were in vain.
 var ErrFlood = errors.New("too many frames that bring nothing")
 
-// An allowance is how many checks may be in vain.
+// An allowance says how many checks may be in vain.
 type allowance struct {
 	perSecond, atOnce float64
 	used              float64   // of atOnce
-	at                time.Time // when used was right
+	at                time.Time // the time for which used is right
 }
 
-// left fills the allowance, and says whether any is left.
+// left refills the allowance, and says whether any is left.
 func (a *allowance) left(now time.Time) bool {
 	a.used = max(0, a.used-now.Sub(a.at).Seconds()*a.perSecond)
 	a.at = now
@@ -65,8 +68,8 @@ func NewReader(run string, keys signed.Keys) *Reader {
 // Read reads an announcement. Errors are those of [signed.Keys.Announcement], and [ErrFlood]. The
 // result aliases frame.
 //
-// A check was in vain if the frame is not signed, came before, or is older than one that came. The
-// coordinator's own repetitions differ in the time that is left.
+// A check was in vain if the frame is not signed, came before, or is older than a frame that came.
+// Repetitions by the coordinator count as new frames, because they differ in the time that is left.
 func (r *Reader) Read(frame []byte) (compact.Announcement, error) {
 	a, err := compact.Decode(frame)
 	switch {
@@ -92,12 +95,12 @@ func (r *Reader) Read(frame []byte) (compact.Announcement, error) {
 	return a, nil
 }
 
-// knows says whether a frame came before.
+// knows says whether the reader has read the same frame before.
 func (r *Reader) knows(frame []byte) bool {
 	return slices.ContainsFunc(r.known, func(known []byte) bool { return bytes.Equal(known, frame) })
 }
 
-// note remembers a frame that is signed.
+// note notes a frame that is signed.
 func (r *Reader) note(frame []byte, a *compact.Announcement) {
 	switch {
 	case a.Epoch > r.epoch:
