@@ -16,13 +16,13 @@ import (
 var errTooMuch = errors.New("that is too much work")
 
 // judging sets Accept to a function that counts its calls and refuses batches above most. If wild
-// is set it panics in place of an error.
+// is set, the function panics instead of returning an error.
 func judging(most uint32, asked *[]uint32, wild bool) func(*client.Config) {
 	return func(c *client.Config) {
 		c.Accept = func(p *plan.Plan) error {
 			*asked = append(*asked, p.Batch)
 			batch := p.Batch
-			p.Batch = 0 // a copy
+			p.Batch = 0 // p is a copy
 			switch {
 			case batch <= most:
 				return nil
@@ -44,8 +44,9 @@ func (h *host) change(batch int) {
 	h.append(wire.Record{Kind: wire.KindChange, Change: &change})
 }
 
-// A plan that the app refuses ends Run before a slot is taken or the model allocated. The next Run
-// asks again. A plan that is refused for its own sake is not shown to the app.
+// A plan that the app refuses ends Run before the device takes a slot or allocates the model. The
+// next Run asks the app again. The client does not show the app a plan that the client itself
+// refuses.
 func TestRefusedPlan(t *testing.T) {
 	for _, wild := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
@@ -77,8 +78,9 @@ func TestRefusedPlan(t *testing.T) {
 	}
 }
 
-// A device whose app refuses a changed plan follows the log and declines, ever more rarely. It
-// asks once, and again after the next change, with which it contributes at once.
+// A device whose app refuses a changed plan follows the log and declines, ever more rarely. The
+// client asks the app once, and again after the next change. If the app accepts that change, the
+// device contributes at once.
 func TestRefusedChange(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
@@ -118,7 +120,8 @@ func TestRefusedChange(t *testing.T) {
 	})
 }
 
-// A device that refuses measures nothing either, and a passive replica ends.
+// A device whose app refuses the plan answers no survey and measures no metrics, and a passive
+// replica ends.
 func TestRefusedByOthers(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)

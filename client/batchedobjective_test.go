@@ -16,8 +16,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A batched objective sends the same bytes as a flat and a streaming one, counts a query for
-// each point, and gets no other calls.
+// A device with a batched objective sends the same bytes as with a flat or a streaming objective,
+// and counts a query for each point. The client makes no other calls of the objective.
 func TestBatchedEqualsFlat(t *testing.T) {
 	const dim = 9001
 	segments := []plan.Segment{
@@ -90,7 +90,7 @@ func losing(i int, loss float64) func(*objective.Points, []float64) error {
 	}
 }
 
-// A faulty batched loss costs that round's contribution, and nothing else.
+// A faulty batched loss costs the device its contribution to that round, and nothing else.
 func TestFaultyBatch(t *testing.T) {
 	errApp := errors.New("out of memory")
 	tests := []struct {
@@ -142,7 +142,7 @@ func TestFaultyBatch(t *testing.T) {
 	}
 }
 
-// A hanging batched loss reads nothing after its round was abandoned.
+// A hanging batched loss reads nothing after the device abandoned its round.
 func TestHangingBatch(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)

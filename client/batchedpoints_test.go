@@ -21,7 +21,7 @@ type bowls struct {
 	mood                func(x *objective.Points, losses []float64) error // nil: none
 
 	others, calls int
-	lengths       []int // of the calls
+	lengths       []int // of the blocks in each call
 }
 
 func newBowls(dim, device int) *bowls {
@@ -78,8 +78,8 @@ func parts(whole [][]float32, off, end int) [][]float32 {
 	return p
 }
 
-// A goroutine of the app that keeps points reads those of its step, or nothing. It never reads
-// the iterate that the next local step moves.
+// A goroutine of the app that keeps points reads the points of its own step, or nothing. The
+// goroutine never reads the iterate that the next local step moves.
 func TestPointsKeptByGoroutine(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const dim = 1 << 20
@@ -164,8 +164,8 @@ func TestPoints(t *testing.T) {
 	})
 }
 
-// Several goroutines of the app read points at once, some of them enough to occupy the workers,
-// and all see the same.
+// Several goroutines of the app read points at once, some of them enough to occupy the workers, and
+// all goroutines read the same numbers.
 func TestPointsOfManyReaders(t *testing.T) {
 	const dim, readers = 1<<18 + 5, 4
 	bubble(t, func(t *testing.T) {

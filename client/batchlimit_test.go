@@ -10,7 +10,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A sampled objective notes the minibatches that it is asked for. told is its number of samples.
+// A sampled objective notes the sizes of the minibatches on which the client asks for losses. told
+// is its number of samples.
 type sampled struct {
 	objective.Flat
 	told  int
@@ -60,7 +61,8 @@ func TestBatchIsBounded(t *testing.T) {
 	}
 }
 
-// Surveys and surrogates are bounded alike, and an objective that cannot tell declines.
+// The client bounds the minibatches of surveys and surrogates alike. If the objective fails to tell
+// its samples, the device declines.
 func TestBatchOfOtherWork(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := densePlan(small)

@@ -57,8 +57,8 @@ func TestMissedRecords(t *testing.T) {
 	}
 }
 
-// A late joiner replays everything, also changes and pauses between rounds, and then
-// contributes like the others.
+// A late joiner replays all records, also changes and pauses between rounds. Then it contributes
+// like the other devices.
 func TestLateJoiner(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -91,7 +91,7 @@ func TestLateJoiner(t *testing.T) {
 	})
 }
 
-// A failed catch-up is tried again: at once after a request without an answer, otherwise at the
+// A device repeats a failed catch-up: at once after a request without an answer, otherwise at the
 // next announcement.
 func TestCatchUpFails(t *testing.T) {
 	tests := []struct {

@@ -14,8 +14,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A checkpoint is written every so many records, after some time, and at the end of a catch-up
-// and of Run; never twice for a record.
+// A device writes a checkpoint every so many records, after some time, and at the end of a catch-up
+// and of Run. It never writes two checkpoints for one record.
 func TestCheckpoints(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, testPlan(small)), newStore(t)
@@ -94,7 +94,7 @@ func (b slowBus) Request(ctx context.Context, subject string, data []byte) ([]by
 	return b.Memory.Request(ctx, subject, data)
 }
 
-// A damaged checkpoint is set aside and reported, and the device replays the log.
+// The device sets aside and reports a damaged checkpoint, and replays the log.
 func TestUnusableCheckpoint(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -162,8 +162,8 @@ func stateOf(t testing.TB, r *replica.Replica, history replica.History) []byte {
 	return []byte(b.String())
 }
 
-// A device finds out that its checkpoint is of another log: one with another plan, a shorter
-// one, one of equal length, and a longer one.
+// A device finds out that its checkpoint is of another log: a log with another plan, a shorter log,
+// a log of equal length, and a longer log.
 func TestCheckpointOfAnotherLog(t *testing.T) {
 	for longer := range 5 {
 		bubble(t, func(t *testing.T) {
@@ -204,8 +204,9 @@ func TestCheckpointOfAnotherLog(t *testing.T) {
 	}
 }
 
-// Whatever the store holds, a rollback to before it or after it leads to the same state. A
-// rollback to after it does not replay what is before.
+// Whatever the store holds, a rollback to a record before or after the checkpoint leads to the same
+// state. After a rollback to a record after the checkpoint, the device does not replay the records
+// before the checkpoint.
 func TestRollbackAndCheckpoint(t *testing.T) {
 	for _, tt := range []struct{ to, from uint64 }{{3, 2}, {9, 2}, {10, 11}, {13, 11}} {
 		for _, restart := range []bool{false, true} {

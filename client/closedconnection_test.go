@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/bus"
 )
 
-// A denied subject ends Run, wherever the device finds out.
+// A denied subject ends Run, whichever request shows the denial to the device.
 func TestPermissions(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -42,7 +42,7 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// A connection closed for good ends Run: before it begins, and while it waits.
+// A connection that is closed for good ends Run, both before Run begins and while Run waits.
 func TestClosed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))

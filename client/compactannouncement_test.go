@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/wire/compact"
 )
 
-// compactFrames makes hosts announce in the compact form what has one.
+// compactFrames makes hosts announce in the compact form whatever has such a form.
 var compactFrames bool
 
 // encode encodes an announcement.
@@ -26,8 +26,8 @@ func (h *host) encode(a wire.Announcement) []byte {
 	return a.Append(nil)
 }
 
-// TestCompactAnnouncements: whatever befalls a run, its devices do the same where announcements
-// have the compact form.
+// TestCompactAnnouncements repeats other tests with announcements in the compact form: the devices
+// do the same as with the long form.
 func TestCompactAnnouncements(t *testing.T) {
 	compactFrames = true
 	t.Cleanup(func() { compactFrames = false })
@@ -56,8 +56,8 @@ func TestCompactAnnouncements(t *testing.T) {
 	}
 }
 
-// TestCompactFrameAlone: a device that keeps up takes every record from a compact frame and asks
-// for none; one that missed a frame asks once.
+// TestCompactFrameAlone: a device that keeps up takes every record from a compact frame and
+// requests no record. A device that missed a frame requests records once.
 func TestCompactFrameAlone(t *testing.T) {
 	compactFrames = true
 	t.Cleanup(func() { compactFrames = false })
@@ -91,8 +91,9 @@ func TestCompactFrameAlone(t *testing.T) {
 	})
 }
 
-// TestDamagedCompactFrame: a device takes no record from a frame whose scalars or tip were changed.
-// It takes the log's, and believes no tip that contradicts it.
+// TestDamagedCompactFrame: if somebody changed the scalars or the tip of a frame, a device takes no
+// record from that frame. The device takes the log's record instead, and believes no tip that
+// contradicts it.
 func TestDamagedCompactFrame(t *testing.T) {
 	for _, damaged := range []string{"scalars", "tip"} {
 		bubble(t, func(t *testing.T) {

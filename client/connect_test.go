@@ -40,8 +40,8 @@ func TestConnectOptions(t *testing.T) {
 	}
 }
 
-// Pauses stay within 1 s and 5 min, grow, start over after each loss of the connection, and
-// differ between devices.
+// Pauses stay within 1 s and 5 min, and grow. They start over after each loss of the connection,
+// and differ between devices.
 func TestReconnectDelay(t *testing.T) {
 	const attempts, losses = 40, 200
 	delay := connectOptions(t, "phone-1").CustomReconnectDelayCB
@@ -80,7 +80,8 @@ func TestReconnectDelay(t *testing.T) {
 	}
 }
 
-// The same device under the same clock draws the same pauses, so a simulation repeats.
+// The same device under the same clock draws the same pauses, so a simulation gives the same result
+// each time.
 func TestReconnectDelayRepeats(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		a, b := connectOptions(t, "x").CustomReconnectDelayCB,

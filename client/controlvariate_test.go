@@ -33,7 +33,7 @@ func (h *host) asks(d *device) (reply, wire.ControlVariate) {
 	return r, v
 }
 
-// includes commits a round that counts the given contributions.
+// includes commits a round that includes the given contributions.
 func (h *host) includes(in ...reply) { h.conclude(h.aggregate(in)) }
 
 func sameVariate(t *testing.T, when string, got wire.ControlVariate, want reply) {
@@ -47,8 +47,8 @@ func sameVariate(t *testing.T, when string, got wire.ControlVariate, want reply)
 // nobody is a cohort without members.
 func nobody(a *wire.Announcement) { a.Cohort.Sampled = 0 }
 
-// A device killed at any time knows its control variate: from what it replays, or by asking the
-// log for the one record that it did not see.
+// A device killed at any time knows its control variate: from the records that it replays, or by
+// asking the log for the one record that it did not see.
 func TestVariateSurvives(t *testing.T) {
 	const n = 5
 	for _, tt := range []struct {
@@ -92,7 +92,7 @@ func TestVariateSurvives(t *testing.T) {
 					h.includes(r)
 				}
 				if tt.replied {
-					h.commit() // that does not count it
+					h.commit() // the record does not include d's contribution
 				}
 				h.asked()
 				d = h.member(0, with(store))
@@ -107,8 +107,8 @@ func TestVariateSurvives(t *testing.T) {
 	}
 }
 
-// A contribution that a record did not count, or that a rollback undid, is no control variate:
-// the one before it is valid again.
+// A contribution is no control variate if no record includes it, or if a rollback undid its record.
+// The contribution before it is then valid again.
 func TestVariateIsLive(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := corrected(t, plan.ScaffoldMean)
@@ -120,7 +120,7 @@ func TestVariateIsLive(t *testing.T) {
 			counted = append(counted, r)
 		}
 		h.asks(d)
-		h.commit() // not counted
+		h.commit() // without d's contribution
 		_, v := h.asks(d)
 		sameVariate(t, "not counted", v, counted[2])
 		h.rollback(counted[1].N)
@@ -133,7 +133,7 @@ func TestVariateIsLive(t *testing.T) {
 		if _, v = h.asks(d); v.N != 0 {
 			t.Errorf("control variate of record %d, want none", v.N)
 		}
-		h.rollback(counted[2].N) // as if nothing had been
+		h.rollback(counted[2].N) // back to the record of the newest variate
 		_, v = h.asks(d)
 		sameVariate(t, "back", v, counted[2])
 		for range 20 {
@@ -149,8 +149,8 @@ func TestVariateIsLive(t *testing.T) {
 	})
 }
 
-// If a log lost its tail and has other records in its place, the control variates of the tail
-// are dropped, and no others.
+// If a log lost its tail and has other records in its place, the device drops the control variates
+// of the tail, and no others.
 func TestVariateOfAnotherLog(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
@@ -173,7 +173,7 @@ func TestVariateOfAnotherLog(t *testing.T) {
 			if restart {
 				d = h.member(0, with(store))
 			}
-			for range 2 { // before a person accepts the loss, and then
+			for range 2 { // before the operator accepts the loss, and afterwards
 				for range 3 {
 					h.announce()
 					pass(time.Minute)
@@ -191,8 +191,8 @@ func TestVariateOfAnotherLog(t *testing.T) {
 	}
 }
 
-// A device that a snapshot carried past the record of its last contribution asks the log
-// whether it counted, and contributes once it knows.
+// A snapshot may bring a device past the record of its last contribution. The device then asks the
+// log whether that record includes the contribution, and contributes once it knows.
 func TestVariateBehindASnapshot(t *testing.T) {
 	for _, counts := range []bool{true, false} {
 		bubble(t, func(t *testing.T) {
@@ -240,8 +240,8 @@ func TestVariateBehindASnapshot(t *testing.T) {
 	}
 }
 
-// A control variate above a limit that was lowered is left out: the coordinator would refuse
-// it, and the reply with it.
+// If a change lowered the limit on scalars, a device leaves out a control variate above the limit:
+// the coordinator would refuse the variate, and the reply with it.
 func TestVariateAboveTheLimit(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o, slope := corrected(t, plan.ScaffoldMean), newMoody(t), 100.0
@@ -269,13 +269,14 @@ func TestVariateAboveTheLimit(t *testing.T) {
 	})
 }
 
-// A device that starts over on another log, and jumps over its records by a snapshot, asks that
-// log about its contributions. It trusts nothing from the old one.
+// A device starts over on another log, and a snapshot brings it past the records of its
+// contributions. The device asks the new log about its contributions, and trusts nothing from the
+// old log.
 func TestVariateOfAnotherLogBehindASnapshot(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
 		lost         int  // contributions that only the first log has
-		before, then bool // the last is counted by the first log, and by the second
+		before, then bool // which log includes the last contribution: the first, the second
 	}{
 		{"both count it", 1, true, true},
 		{"the first counts it", 1, true, false},

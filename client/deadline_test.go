@@ -25,7 +25,7 @@ func slow(d *time.Duration) func(ctx context.Context, x []float32) (float64, err
 	}
 }
 
-// A slow device declines at once, so that nobody waits for it, and soon tries again.
+// A slow device declines at once, so that no round waits for it, and soon tries again.
 func TestEarlyDecline(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, testPlan(small)), newMoody(t)
@@ -49,15 +49,15 @@ func TestEarlyDecline(t *testing.T) {
 		}
 		h.commit()
 		query = time.Second
-		h.announce(func(a *wire.Announcement) { a.Left = 26_999 }) // the estimate is halved
+		h.announce(func(a *wire.Announcement) { a.Left = 26_999 }) // the device has halved its estimate
 		pass(3 * time.Second)
 		h.one(wire.Contribution)
 		d.stop()
 	})
 }
 
-// A round ends at its deadline, also during a query. A loss that never finishes in time is
-// estimated from that.
+// A round ends at its deadline, also during a query. If a loss never finishes in time, the device
+// estimates the loss's time from the deadline.
 func TestDeadline(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, testPlan(small)), newMoody(t)
@@ -77,7 +77,7 @@ func TestDeadline(t *testing.T) {
 		h.announce(func(a *wire.Announcement) { a.Left = 4000 }) // 3 queries of 1.5 s or more
 		h.declines(wire.DeclineTime)
 		h.commit()
-		h.announce(func(a *wire.Announcement) { a.Left = 0 }) // late on the way
+		h.announce(func(a *wire.Announcement) { a.Left = 0 }) // the announcement came late
 		h.declines(wire.DeclineTime)
 		if err := d.now().Err; !strings.Contains(err.Error(), "time was up before the work began") {
 			t.Errorf("progress says %v, want that it was too late", err)
@@ -91,8 +91,8 @@ func TestDeadline(t *testing.T) {
 	})
 }
 
-// A device that reaches the head only after the attempt has closed takes the next one, which was
-// announced meanwhile, and neither declines nor doubts its speed.
+// A device reaches the head only after the attempt has closed. It takes the next attempt, which the
+// coordinator announced meanwhile. The device neither declines nor doubts its speed.
 func TestLateForOneAttempt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -106,7 +106,7 @@ func TestLateForOneAttempt(t *testing.T) {
 		pass(4 * time.Second)
 		h.silent()
 		h.announce(func(a *wire.Announcement) { a.Attempt, a.Left = 1, 30_000 })
-		pass(4 * time.Second) // the request ends, and the next is answered
+		pass(4 * time.Second) // the first request times out, and the host answers the next one
 		if r := h.one(wire.Contribution); r.N != h.last()+1 {
 			t.Errorf("contributed to record %d, want %d", r.N, h.last()+1)
 		}
@@ -145,8 +145,8 @@ func TestSuperseded(t *testing.T) {
 	})
 }
 
-// While the app and Run are busy, announcements pile up. The oldest are dropped, and the device
-// requests their records.
+// While the app and Run are busy, announcements pile up. The device drops the oldest announcements,
+// and requests their records.
 func TestInboxOverflow(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
@@ -187,7 +187,7 @@ func TestInboxOverflow(t *testing.T) {
 	})
 }
 
-// A device that is not asked sends and computes nothing, but follows the log.
+// A device outside the cohort sends and computes nothing, but follows the log.
 func TestCohort(t *testing.T) {
 	for _, open := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
@@ -239,8 +239,8 @@ func TestCohort(t *testing.T) {
 	}
 }
 
-// A device that joins a paused run waits, reports the reason, and continues at the next
-// announcement.
+// A device that joins a paused run waits, reports the reason of the pause, and continues at the
+// next announcement.
 func TestPaused(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, testPlan(small)), newMoody(t)

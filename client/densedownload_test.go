@@ -100,7 +100,7 @@ func TestDenseLateJoiner(t *testing.T) {
 	}
 }
 
-// While a vector is on the way, the model is the last whole state, and there is no digest. An
+// While a device downloads a vector, the model is the last whole state, and there is no digest. An
 // interrupted download resumes.
 func TestDenseDownloadResumes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestDenseDownloadResumes(t *testing.T) {
 		if !reported {
 			t.Error("got no report that the vector does not come")
 		}
-		d.stop() // keeps nothing of half a state
+		d.stop() // the device stores nothing of an incomplete state
 		if saved := store.took(); slices.Contains(saved, "checkpoint") {
 			t.Errorf("saved %v of a state that lacks a vector", saved)
 		}
@@ -166,8 +166,8 @@ func TestDenseDownloadResumes(t *testing.T) {
 	})
 }
 
-// Bytes that are not the vector of a record never become the model. The device fetches the
-// vector anew at the next announcement.
+// Bytes that are not the vector of a record never become the model. At the next announcement, the
+// device fetches the vector again.
 func TestDenseWrongVector(t *testing.T) {
 	lies := map[string]func(request wire.ObjectRequest, reply *wire.ObjectReply) []byte{
 		"another bit": func(_ wire.ObjectRequest, r *wire.ObjectReply) []byte {
@@ -240,7 +240,7 @@ func TestDenseWrongVector(t *testing.T) {
 	}
 }
 
-// A vector that no state can take is reported once, and not fetched twice.
+// If no state can take a vector, the device reports that once, and does not fetch the vector twice.
 func TestDenseUnusableVector(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, densePlan(small))

@@ -77,12 +77,12 @@ func TestDenseManyScalars(t *testing.T) {
 	})
 }
 
-// A vector has the weight of the objective's samples. A device declines as usual: if its loss
-// fails, and if no coordinator would take its vector.
+// A vector's weight is the objective's number of samples. A device declines as usual if its loss
+// fails, and if no coordinator would accept its vector.
 func TestDenseDeclines(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := densePlan(small)
-		p.Weights, p.Steps = plan.BySamples, 1 // so that the only large numbers are the vector's
+		p.Weights, p.Steps = plan.BySamples, 1 // so that only the vector has large numbers
 		h, o := newHost(t, p), newMoody(t)
 		o.samples = func() int { return 7 }
 		d := h.device("d0", o)

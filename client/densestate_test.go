@@ -47,7 +47,7 @@ func TestDenseRollback(t *testing.T) {
 	}
 }
 
-// A checkpoint holds a whole state. A device that was killed fetches only the last vectors.
+// A checkpoint holds a whole state. After a kill, a device fetches only the last vectors.
 func TestDenseCheckpoint(t *testing.T) {
 	for _, tt := range denseMethods {
 		t.Run(tt.name, func(t *testing.T) {
@@ -82,8 +82,8 @@ func TestDenseCheckpoint(t *testing.T) {
 	}
 }
 
-// A device whose state differs from the reference reports that, rebuilds the state, and then
-// agrees with the run.
+// If a device's state differs from the reference, the device reports that, rebuilds the state, and
+// then agrees with the run.
 func TestDenseRepair(t *testing.T) {
 	for _, checkpoint := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestDenseRepair(t *testing.T) {
 	}
 }
 
-// Of a backlog of announcements a device fetches only the vectors of the last.
+// If several announcements wait, a device fetches only the vectors of the last one.
 func TestDenseBacklog(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := densePlan(small)
@@ -152,8 +152,8 @@ func TestDenseBacklog(t *testing.T) {
 	})
 }
 
-// If a vector is gone, a device takes a snapshot, if there is one of that state or if a later
-// vector completes it.
+// If a vector is gone, a device takes a snapshot of that state, or of an earlier state that a later
+// vector completes.
 func TestDenseSnapshot(t *testing.T) {
 	for _, tt := range denseMethods {
 		t.Run(tt.name, func(t *testing.T) {
@@ -216,7 +216,8 @@ func TestDenseVectorsBeforeSnapshots(t *testing.T) {
 	})
 }
 
-// A snapshot brings the vector that is gone, and the device fetches the vector after it.
+// If one vector is gone, the device takes a snapshot with this vector, and fetches the vector after
+// it.
 func TestDenseSnapshotAndVector(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := densePlan(small)

@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A vector that is gone is reported once, and the device does not ask for it rapidly. A later
-// record, whose vector is available, completes the state.
+// If a vector is gone, the device reports that once, and does not ask for the vector rapidly. A
+// later record, whose vector is available, completes the state.
 func TestDenseVectorGone(t *testing.T) {
 	for _, tt := range denseMethods {
 		t.Run(tt.name, func(t *testing.T) {
@@ -58,8 +58,9 @@ func TestDenseVectorGone(t *testing.T) {
 	}
 }
 
-// A run that ends without its last vector ends for the device too, with its last whole model. The
-// device asks more than once: one coordinator may have the vector that another lacks.
+// If a run ends and its last vector is gone, the run ends for the device too, with the device's
+// last whole model. The device asks more than once: one coordinator may have the vector that
+// another lacks.
 func TestDenseEndsWithoutVector(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
@@ -100,8 +101,8 @@ func TestDenseEndsWithoutVector(t *testing.T) {
 	}
 }
 
-// A device stopped after the end, before the last vector arrived, fetches it when it runs
-// again.
+// A device stops after the run's end, before the last vector arrived. The device fetches the vector
+// when it runs again.
 func TestDenseEndsLater(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, densePlan(small))

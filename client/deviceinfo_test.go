@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/wire/deviceinfo"
 )
 
-// hears notes what devices tell when they join.
+// hears notes what devices tell the host when they join.
 func (h *host) hears(told *[]deviceinfo.Device) {
 	h.answers(func(m bus.Message) bool {
 		if r, err := wire.DecodeJoinRequest(m.Data); err == nil {
@@ -26,8 +26,8 @@ func (h *host) hears(told *[]deviceinfo.Device) {
 	})
 }
 
-// A device tells its operator what the app says when it joins, and what changed, but neither often
-// nor each percent.
+// A device tells its operator what the app says when the device joins, and later what changed. It
+// tells changes neither often, nor for each percent of the battery.
 func TestAbout(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -44,7 +44,7 @@ func TestAbout(t *testing.T) {
 			next := *now.Load()
 			edit(&next)
 			now.Store(&next)
-			for range seconds { // of silence it would ask for its place again
+			for range seconds { // otherwise the device would ask for its place again
 				time.Sleep(time.Second) // of the bubble's clock
 				h.announce()
 			}
@@ -80,7 +80,8 @@ func TestAbout(t *testing.T) {
 	})
 }
 
-// An app that panics, or tells what cannot be shown, tells nothing, and takes part.
+// If the app's About panics, or returns an invalid description, the device tells nothing, and takes
+// part.
 func TestAboutFails(t *testing.T) {
 	for name, tell := range map[string]func() deviceinfo.Device{
 		"nothing": nil,

@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// noisyPlan is a plan whose devices cut their scalars to 2 and add noise.
+// noisyPlan is a plan whose devices clip the norm of their scalars to 2 and add noise.
 func noisyPlan(sigma float32) *plan.Plan {
 	p := testPlan(small)
 	p.DPClip, p.DPNoise, p.DPDelta, p.Perturbations = 2, sigma, 1e-5, 100
@@ -28,13 +28,13 @@ func scalarsOf(r reply) []float32 {
 	return v
 }
 
-// counting claims samples, which must not leave the device.
+// counting says that the device has samples. The number must not leave the device.
 type counting struct{ objective.Flat }
 
 func (counting) Samples() int { return 77 }
 
-// TestNoiseHides: what leaves a device are scalars of the norm that the plan sets, with noise of
-// the plan's size. Neither its loss nor its samples are in the frame.
+// TestNoiseHides: a device sends only scalars with the norm that the plan sets, with noise of the
+// plan's size. The frame contains neither the device's loss nor its number of samples.
 func TestNoiseHides(t *testing.T) {
 	for _, sigma := range []float32{0.01, 4} {
 		bubble(t, func(t *testing.T) {
@@ -57,9 +57,9 @@ func TestNoiseHides(t *testing.T) {
 	}
 }
 
-// TestNoiseOnce: whatever announcement asks for a record again, and whenever the device's process
-// is killed, what it sends is the same, or nothing. Otherwise the mean of its answers would be what
-// the noise hides.
+// TestNoiseOnce: for one record a device sends the same bytes or nothing, whatever announcement
+// asks again, and whenever the process is killed. Otherwise the mean of several answers would
+// reveal what the noise hides.
 func TestNoiseOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, s := newHost(t, noisyPlan(1)), newStore(t)
@@ -85,7 +85,8 @@ func TestNoiseOnce(t *testing.T) {
 	})
 }
 
-// TestNoiseUnkept: an answer that the store did not keep is not sent, and is once it works.
+// TestNoiseUnkept: if the store fails to save an answer, the device does not send it. The device
+// sends the answer once the store works.
 func TestNoiseUnkept(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, s := newHost(t, noisyPlan(1)), newStore(t)
@@ -112,8 +113,8 @@ func TestNoiseUnkept(t *testing.T) {
 	})
 }
 
-// TestNoiseOfLargeScalars: a device whose scalars are too large sends them cut. To decline would
-// tell that they are large.
+// TestNoiseOfLargeScalars: a device whose scalars are too large clips and sends them. A decline
+// would reveal that the scalars are large.
 func TestNoiseOfLargeScalars(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := noisyPlan(0.01)

@@ -14,14 +14,14 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// evaluated edits a plan so that two devices evaluate after every third record, and all report
-// digests after every second.
+// evaluated edits a plan so that two devices evaluate after every third record, and all devices
+// report digests after every second record.
 func evaluated(p *plan.Plan) *plan.Plan {
 	p.EvalEvery, p.EvalCount, p.Metrics, p.DigestEvery = 3, 2, []string{"loss", "accuracy"}, 2
 	return p
 }
 
-// by returns the replies of a kind, by device.
+// by returns the replies of a kind, each under its device.
 func by(replies []reply, kind wire.ReplyKind) map[string]reply {
 	from := map[string]reply{}
 	for _, r := range replies {
@@ -32,8 +32,8 @@ func by(replies []reply, kind wire.ReplyKind) map[string]reply {
 	return from
 }
 
-// The devices drawn for evaluation send metrics, those that take part send digests, each once a
-// record. Both name their state.
+// Devices drawn for evaluation send metrics, and devices in the cohort send digests, each once a
+// record. Metrics and digests name the state to which they belong.
 func TestStateReports(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const devices = 5
@@ -88,7 +88,8 @@ func TestStateReports(t *testing.T) {
 	})
 }
 
-// An evaluation follows the contribution that the same announcement asks for.
+// If an announcement asks for a contribution, the device sends the contribution before it
+// evaluates.
 func TestEvaluationComesLast(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := evaluated(testPlan(small))
@@ -110,7 +111,7 @@ func TestEvaluationComesLast(t *testing.T) {
 	})
 }
 
-// A fault of an evaluator is reported to the app, and costs nothing else.
+// A device reports a fault of an evaluator to the app. The fault has no other effect.
 func TestFaultyEvaluator(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -200,8 +201,8 @@ func TestHangingEvaluator(t *testing.T) {
 	})
 }
 
-// An evaluation under way when a round asks this device ends when half of the round's time is
-// left. One that no round waits for goes on.
+// If a round asks a device during an evaluation, the evaluation ends when half of the round's time
+// is left. An evaluation for which no round waits goes on.
 func TestEvaluationMakesRoom(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := evaluated(testPlan(small))
@@ -238,7 +239,7 @@ func TestEvaluationMakesRoom(t *testing.T) {
 	})
 }
 
-// The final state is evaluated whatever its index, and Run returns after that.
+// Devices evaluate the final state whatever its index, and Run returns after that.
 func TestFinalEvaluation(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := evaluated(testPlan(small))
@@ -260,7 +261,7 @@ func TestFinalEvaluation(t *testing.T) {
 	})
 }
 
-// While a run is paused, its state is evaluated, and no digest is sent.
+// While a run is paused, devices evaluate its state, and send no digest.
 func TestEvaluationWhilePaused(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := evaluated(testPlan(small))
@@ -279,7 +280,7 @@ func TestEvaluationWhilePaused(t *testing.T) {
 	})
 }
 
-// With an open roster, the evaluators are a share of the devices that are asked.
+// With an open roster, the evaluators are a share of the devices in the cohort.
 func TestOpenRosterEvaluates(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := evaluated(testPlan(small))

@@ -17,7 +17,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A device whose loss has two parameters and only returns numbers.
+// This device's loss has two parameters and only returns numbers.
 func Example() {
 	network := bus.NewMemory() // an app calls nats.Connect and sets Config.Conn
 	defer network.Close()
@@ -45,8 +45,8 @@ func Example() {
 	// Output: after record 102: [3.00 -1.00] <nil>
 }
 
-// squares sets losses to sum (x_i - 3)^2 at all points. It holds a block of each point, and
-// never sees the whole model.
+// squares sets losses to sum (x_i - 3)^2 at all points. squares holds a block of each point, and
+// never the whole model.
 func squares(_ context.Context, x *objective.Points, _ objective.Batch, losses []float64) error {
 	blocks := make([][4096]float32, x.Len()) // an engine keeps them
 	dst := make([][]float32, x.Len())
@@ -72,7 +72,7 @@ func squaresOf(x []float32) (sum float64) {
 	return sum
 }
 
-// A device whose engine reads each block of the model once a step, for all points of the step.
+// This device's engine reads each block of the model once a step, for all points of the step.
 func ExampleMany() {
 	network := bus.NewMemory()
 	defer network.Close()
@@ -96,7 +96,7 @@ func ExampleMany() {
 	// Output: after record 102: [3.00 3.00] <nil>
 }
 
-// A device that may be killed. The app owns its connection and its store.
+// The operating system may kill this device's process. The app owns the connection and the store.
 func Example_phone() {
 	run := func(url, dir, id string, loss objective.Objective) error {
 		store, err := client.OpenStore(dir)

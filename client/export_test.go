@@ -6,7 +6,7 @@ import (
 	"github.com/zofl/zofl/client/replica"
 )
 
-// FlipBit changes one bit of a parameter, as bad memory does.
+// FlipBit changes one bit of a parameter, as a memory fault does.
 func (c *Client) FlipBit(i int) {
 	c.follower.View(func(r *replica.Replica) {
 		if x := r.Params(); i < len(x) {
@@ -15,8 +15,8 @@ func (c *Client) FlipBit(i int) {
 	})
 }
 
-// Unproven returns the record of the snapshot that the state began with.
+// Unproven returns the record of the snapshot with which the state began.
 func (c *Client) Unproven() uint64 { return c.follower.Unproven() }
 
-// Downloading says whether a snapshot is being downloaded.
+// Downloading says whether the client is downloading a snapshot.
 func (c *Client) Downloading() bool { return c.follower.Downloading() }

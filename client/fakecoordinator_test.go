@@ -21,16 +21,16 @@ import (
 
 const runName = "t"
 
-// A host is a coordinator that a test directs. It answers joins and catch-ups from a list of
+// A host is a coordinator that a test controls. The host answers joins and catch-ups from a list of
 // records, announces, and collects replies.
 type host struct {
 	t     testing.TB
 	bus   *bus.Memory
 	plan  *plan.Plan
 	epoch uint64
-	// In a private run the witness needs these, and a coordinator does not have them.
+	// In a private run the host's witness needs these secrets. A real coordinator does not have them.
 	runKey  []byte
-	initial []float32 // where the plan has them given
+	initial []float32 // for plans with initial=given
 
 	mu       sync.Mutex // guards what follows
 	records  [][]byte   // record n is records[n-1]
@@ -44,10 +44,10 @@ type host struct {
 	goodbyes []string
 	inForce  []byte // announcement that joins bring
 	paused   bool   // a device has records that the log lacks
-	waived   bool   // a person accepted their loss
+	waived   bool   // the operator accepted that these records are lost
 	vault    vault  // of a dense run
 	signer   *signed.Signer
-	vouches  map[uint64]wire.Reference // for which signed answers vouch
+	vouches  map[uint64]wire.Reference // states for which signed answers vouch
 }
 
 // A reply is a decoded reply of a device.
@@ -109,7 +109,7 @@ func (h *host) join(m bus.Message) {
 	h.respond(m, reply.Append(nil))
 }
 
-// asksForNoSlot says whether a join comes from a client that knows records and names no plan.
+// asksForNoSlot says whether a join comes from a client that has records and names no plan.
 func asksForNoSlot(frame []byte) bool {
 	request, err := wire.DecodeJoinRequest(frame)
 	if err != nil {
@@ -119,8 +119,8 @@ func asksForNoSlot(frame []byte) bool {
 	return ok && known.N > 0 && known.Plan == (wire.Tip{})
 }
 
-// claimed says why a device that joins has to wait: it has records that the log lacks, and nobody
-// accepted their loss.
+// claimed says why a device that joins has to wait: the device has records that the log lacks, and
+// nobody accepted their loss.
 func (h *host) claimed(id string, frame []byte) (reason string) {
 	request, err := wire.DecodeJoinRequest(frame)
 	if err != nil {
@@ -143,8 +143,8 @@ func (h *host) claimed(id string, frame []byte) (reason string) {
 		h.last())
 }
 
-// holdsOn checks that a device told the run of its record n, which the log lacks, and that it waits
-// with its state.
+// holdsOn checks that a device told the host of its record n, which the log lacks, and that the
+// device waits with its state.
 func (h *host) holdsOn(d *device, n uint64) {
 	h.t.Helper()
 	h.mu.Lock()
@@ -156,7 +156,7 @@ func (h *host) holdsOn(d *device, n uint64) {
 	}
 }
 
-// accept accepts the loss of the records that devices have and the log lacks, as a person does.
+// accept accepts the loss of the records that devices have and the log lacks, as an operator does.
 func (h *host) accept() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -188,7 +188,8 @@ func (h *host) catchUp(m bus.Message) {
 	h.respond(m, reply.Append(nil))
 }
 
-// respond answers a request, signed if it asks for that and the host has a key.
+// respond answers a request. The host signs the answer if the request asks for that and the host
+// has a key.
 func (h *host) respond(m bus.Message, frame []byte) {
 	if h.signer != nil && signed.Asks(m.Data) {
 		frame = h.signer.Answer(m.Subject, signed.RequestOf(m.Data), frame)
@@ -211,7 +212,7 @@ func (h *host) collect(m bus.Message) {
 	h.replies = append(h.replies, reply{r, subjects.ID(m.Subject), m.Data})
 }
 
-// answers sets a function that answers requests instead of the host.
+// answers sets a function that answers requests in place of the host.
 func (h *host) answers(f func(bus.Message) bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -338,8 +339,8 @@ func (h *host) announce(edits ...func(*wire.Announcement)) {
 	h.send(a)
 }
 
-// witness replays the log up to record n. It finds, backwards from there, the records that make
-// up the state, and passes over the others.
+// witness replays the log up to record n. It finds, backwards from record n, the records that make
+// up the state, and skips the other records.
 func (h *host) witness(n uint64) *replica.Replica {
 	h.t.Helper()
 	counts := make([]bool, n+1)
@@ -371,7 +372,7 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
-// testPlan is the plan of a run that tests can change.
+// testPlan returns a plan that tests can change.
 func testPlan(dim int) *plan.Plan {
 	return &plan.Plan{
 		Run: runName, Scheme: prng.Scheme, RunKey: bytes.Repeat([]byte{7}, 32), Dim: uint64(dim),

@@ -19,11 +19,11 @@ import (
 
 // A vault holds a host's vectors. The host's lock guards it.
 type vault struct {
-	objects map[[wire.ObjectLen]byte][]byte // of records; nil: gone
-	archive map[[wire.ObjectLen]byte][]byte // all of them, for the witness
+	objects map[[wire.ObjectLen]byte][]byte // vectors of records; nil: gone
+	archive map[[wire.ObjectLen]byte][]byte // all vectors, for the witness
 	coming  map[string][]byte               // by device
 	taken   []vectorUpload
-	pieces  []piece         // that arrived
+	pieces  []piece         // pieces that arrived
 	asked   []objectRequest // pieces of objects
 	most    int             // bytes of an object in a reply
 	judge   func(id string, u wire.Upload) *wire.UploadReply
@@ -58,7 +58,7 @@ func (h *host) serveVectors() {
 	h.subscribe(subjects.AllObjects(runName), h.object)
 }
 
-// upload takes a piece. Unlike a coordinator it has memory for any number of vectors.
+// upload takes a piece. Unlike a coordinator, the host has memory for any number of vectors.
 func (h *host) upload(m bus.Message) {
 	u, err := wire.DecodeUpload(m.Data)
 	if err != nil {
@@ -135,7 +135,7 @@ func (h *host) object(m bus.Message) {
 	h.publish(m.Reply, reply.Append(nil))
 }
 
-// vectors returns the uploads that were completed since the last call.
+// vectors returns the uploads that devices completed since the last call.
 func (h *host) vectors() []vectorUpload {
 	synctest.Wait()
 	h.mu.Lock()
@@ -165,7 +165,7 @@ func (h *host) pieces() []piece {
 	return pieces
 }
 
-// fetched returns the pieces of objects that were requested since the last call.
+// fetched returns which pieces of objects devices requested since the last call.
 func (h *host) fetched() []objectRequest {
 	synctest.Wait()
 	h.mu.Lock()
@@ -193,7 +193,7 @@ func (h *host) put(vector []byte, contributors int) []byte {
 	return h.conclude(wire.Round{Object: digest[:], Contributors: uint32(contributors)})
 }
 
-// gone deletes all vectors but those of the last records.
+// gone deletes all vectors except those of the last records.
 func (h *host) gone(keep int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -208,7 +208,7 @@ func (h *host) gone(keep int) {
 	h.vault.objects = kept
 }
 
-// madeUp returns a vector for the next record that differs from others.
+// madeUp returns a vector for the next record that differs from all other vectors.
 func (h *host) madeUp() []byte {
 	phase, _ := h.phase()
 	var b []byte
@@ -231,7 +231,7 @@ func (h *host) denseRound() []vectorUpload {
 	return came
 }
 
-// meanVector returns the exact mean, rounded once.
+// meanVector returns the exact mean of the vectors, rounded once.
 func meanVector(came []vectorUpload) []byte {
 	var b []byte
 	for i := 0; i < len(came[0].vector); i += 4 {

@@ -48,7 +48,8 @@ func (h *host) conclude(r wire.Round) []byte {
 	return h.append(wire.Record{Kind: wire.KindRound, Round: &r})
 }
 
-// commit commits a round with scalars, as many as the plan has. It makes up missing ones.
+// commit commits a round with as many scalars as the plan has. commit makes up the scalars that are
+// missing.
 func (h *host) commit(scalars ...float32) []byte {
 	if h.plan.Transport == plan.DenseVectors {
 		return h.put(h.madeUp(), 1)
@@ -89,7 +90,7 @@ func (h *host) round() []reply {
 	return h.roundOf(func(reply) bool { return true })
 }
 
-// roundOf is round for contributions that counts selects.
+// roundOf does the same as round, with the contributions that counts selects.
 func (h *host) roundOf(counts func(reply) bool) []reply {
 	h.t.Helper()
 	h.announce()

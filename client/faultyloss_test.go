@@ -19,8 +19,8 @@ import (
 
 const small = 100 // parameters, where the model does not matter
 
-// A moody objective is a bowl that first does what mood says. It fails the test if two of its
-// methods run at once.
+// A moody objective is a bowl, but mood may act first. A moody objective fails the test if two of
+// its methods run at once.
 type moody struct {
 	t    *testing.T
 	dim  int
@@ -78,7 +78,7 @@ func (m *moody) Samples() int {
 	return m.samples()
 }
 
-// A faulty loss costs that round's contribution, and nothing else.
+// A faulty loss costs the device its contribution to that round, and nothing else.
 func TestFaultyLoss(t *testing.T) {
 	errApp := errors.New("out of memory")
 	tests := []struct {
@@ -131,8 +131,8 @@ func TestFaultyLoss(t *testing.T) {
 	}
 }
 
-// A loss, evaluator or sampler that panics in a later query, or that writes into its arguments,
-// does not change the state.
+// If a loss, evaluator or sampler panics in a later query, or writes into its arguments, the state
+// does not change.
 func TestLossWritesIntoParameters(t *testing.T) {
 	for _, steps := range []uint32{1, 3} {
 		bubble(t, func(t *testing.T) {
@@ -169,8 +169,8 @@ func TestLossWritesIntoParameters(t *testing.T) {
 	}
 }
 
-// A loss that hangs costs the rounds until it returns. Run still ends with its context, and a
-// second Run continues.
+// A device with a hanging loss takes no part until the loss returns. Run still ends with its
+// context, and a second Run continues.
 func TestHangingLoss(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, testPlan(small)), newMoody(t)
@@ -213,7 +213,7 @@ func TestHangingLoss(t *testing.T) {
 	})
 }
 
-// A streaming loss that reads after its round was abandoned reads nothing.
+// A streaming loss that reads after the device abandoned its round gets no parameters.
 func TestHangingStream(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -236,8 +236,8 @@ func TestHangingStream(t *testing.T) {
 	})
 }
 
-// A callback that returns a moment after its round was abandoned delays the next round only by
-// that moment.
+// If a callback returns a moment after the device abandoned its round, the next round waits only
+// for that moment.
 func TestLossThatIgnoresItsContext(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, testPlan(small)), newMoody(t)
@@ -296,7 +296,7 @@ func TestPolicyAndSamples(t *testing.T) {
 	})
 }
 
-// Weights are 1 unless the plan asks for samples.
+// Weights are 1 unless the plan has weights=samples.
 func TestEqualWeights(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, testPlan(small)), newMoody(t)

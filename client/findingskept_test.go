@@ -8,9 +8,9 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// What a device found in earlier rounds is stored with each checkpoint, not only when Run
-// ends. A device that was killed therefore goes on with it, and reports nothing lost; one
-// whose file is gone reports that once.
+// A device stores the results of earlier rounds with each checkpoint, and not only when Run ends.
+// So a device that was killed goes on with these results, and reports nothing lost. A device whose
+// file is gone reports that once.
 func TestFindingsAreKept(t *testing.T) {
 	for _, lost := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
@@ -28,7 +28,7 @@ func TestFindingsAreKept(t *testing.T) {
 			}
 			if lost {
 				store.put("control", []byte("torn"))
-				store.put("upload", []byte("torn")) // the last vector has the control variate, too
+				store.put("upload", []byte("torn")) // remove the last vector, because it contains the control variate, too
 			}
 			again := h.device("d0", bowlLoss(small, 0), with(store))
 			h.announce()

@@ -12,8 +12,8 @@ import (
 )
 
 // A client with a wrong run, dim or initial parameters ends, and leaves every item of the store as
-// it is: the checkpoint may be the only copy of a model. With the right ones that model is there,
-// without a coordinator.
+// it is, because the checkpoint may be the only copy of a model. With the right values, the client
+// has that model, without a coordinator.
 func TestForeignCheckpoint(t *testing.T) {
 	given, other := make([]float32, small), make([]float32, small)
 	other[3] = 1

@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// groupPlan has devices that share directions by groups.
+// groupPlan returns a plan whose devices share directions by groups.
 func groupPlan() *plan.Plan {
 	p := testPlan(small)
 	p.Sharing, p.Transport, p.Groups = plan.GroupDirections, plan.Relay, grouping.Random
@@ -24,8 +24,9 @@ func inGroups(groups ...[]uint32) func(*wire.Announcement) {
 	}
 }
 
-// groupOf checks that a contribution names a group and has the scalars along its directions, which
-// are those of an equal device with that slot of its own.
+// groupOf checks that a contribution names a group and has the scalars along the group's
+// directions. These are the directions that a device whose slot is the group's number has in a run
+// with directions by device.
 func groupOf(t *testing.T, r reply, group uint32, own map[uint32]string) {
 	t.Helper()
 	if got, ok := grouping.OfReply(&r.Reply); !ok || got != group {
@@ -56,9 +57,9 @@ func ownScalars(t *testing.T, id string) map[uint32]string {
 	return own
 }
 
-// A device probes along the directions of the group that names it, and answers again with the same
-// bytes. If another coordinator names it in another group, it computes anew. It stays silent if no
-// group names it.
+// A device evaluates its loss along the directions of the group that the announcement gives it, and
+// answers again with the same bytes. If another coordinator puts the device into another group, the
+// device computes new scalars. If no group contains the device, it stays silent.
 func TestGroups(t *testing.T) {
 	own := ownScalars(t, "d0")
 	bubble(t, func(t *testing.T) {
@@ -82,7 +83,7 @@ func TestGroups(t *testing.T) {
 		second := h.one(wire.Contribution)
 		groupOf(t, second, 2, own)
 
-		// What was sent last is kept over a restart of the device.
+		// A device keeps its last contribution over a restart.
 		d.stop()
 		d = h.device("d0", o, with(store))
 		h.announce(inGroups(nil, nil, []uint32{0}))

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// A device is a running client and the progress it reported.
+// A device is a running client and the progress that the client reported.
 type device struct {
 	*client.Client
 	t      testing.TB

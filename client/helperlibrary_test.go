@@ -12,10 +12,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A library serves snapshots as a test directs.
+// A library serves snapshots in a way that a test controls.
 type library struct {
 	h     *host
-	n     uint64 // record that it says
+	n     uint64 // record that the library names
 	tip   wire.Tip
 	file  []byte
 	piece uint64 // most bytes of a piece
@@ -24,7 +24,7 @@ type library struct {
 		reply *wire.SnapshotReply) (answers bool) // nil: honest
 }
 
-// library makes a library of the state after record n.
+// library makes a library with the state after record n.
 func (h *host) library(n uint64) *library {
 	h.t.Helper()
 	l := &library{h: h, piece: wire.MaxFrame - 128}
@@ -53,14 +53,14 @@ func (l *library) serve(m bus.Message) {
 	}
 }
 
-// resum corrects the checksum of an edited head.
+// resum corrects the checksum of an edited file.
 func (l *library) resum() {
 	end := 17 + int(binary.LittleEndian.Uint32(l.file[13:]))
 	sum := sha256.Sum256(l.file[:end])
 	copy(l.file[end:], sum[:])
 }
 
-// pieces returns how many pieces were requested.
+// pieces returns how many pieces devices requested.
 func (l *library) pieces() int {
 	n := 0
 	for _, r := range l.asked {
@@ -71,7 +71,7 @@ func (l *library) pieces() int {
 	return n
 }
 
-// horizon makes a device take a snapshot when more than 20 records behind.
+// horizon makes a device take a snapshot if it is more than 20 records behind.
 func horizon(c *client.Config) { c.Horizon = 20 }
 
 // liar makes a library whose file is valid but whose vectors are not the run's.

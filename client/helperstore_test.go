@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/client"
 )
 
-// A memStore is a Store in memory that a test directs.
+// A memStore is a Store in memory that a test controls.
 type memStore struct {
 	t     testing.TB
 	inUse sync.Mutex
@@ -21,9 +21,9 @@ type memStore struct {
 	items map[string][]byte
 	aside map[string][]byte
 	saved []string          // items, in order
-	full  map[string]error  // items that cannot be saved
-	dead  bool              // the process was killed: what it saves is lost
-	saves func(item string) // sees each Save before it is done
+	full  map[string]error  // errors for items that the store does not save
+	dead  bool              // the process was killed: the store drops what the process saves
+	saves func(item string) // the store calls saves before each Save
 }
 
 var _ client.Store = (*memStore)(nil)
@@ -158,8 +158,8 @@ func with(s *memStore) func(*client.Config) {
 	return func(c *client.Config) { c.Store = s }
 }
 
-// killed stops a device as SIGKILL does: nothing that it does from now on is kept. It returns
-// the store that the next process finds.
+// killed stops a device as SIGKILL does: the store drops all that the device saves from now on.
+// killed returns the store that the next process opens.
 func (d *device) killed(s *memStore) *memStore {
 	d.t.Helper()
 	next := s.kill()

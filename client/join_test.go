@@ -39,7 +39,7 @@ func TestJoinWaits(t *testing.T) {
 	})
 }
 
-// The pauses of two devices differ, so that devices do not return in step.
+// The pauses of two devices differ, so that devices do not return at the same time.
 func TestJoinJitter(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		m := bus.NewMemory()
@@ -71,7 +71,8 @@ func TestJoinJitter(t *testing.T) {
 	})
 }
 
-// The same device draws the same pauses at the same time, so a simulation repeats.
+// The same device draws the same pauses at the same time, so a simulation gives the same result
+// each time.
 func TestJoinRepeats(t *testing.T) {
 	var runs [2][]time.Duration
 	for i := range runs {
@@ -192,7 +193,7 @@ func give(p *plan.Plan, x []float32) {
 	p.Initial, p.InitialDigest, p.Segments = plan.Given, replica.InitialDigest(x), nil
 }
 
-// Given parameters are where the run starts, and the client does not change the app's copy.
+// The run starts from the given parameters, and the client does not change the app's copy.
 func TestGivenParameters(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		given := make([]float32, small)
@@ -230,7 +231,7 @@ func TestJoinUpgrade(t *testing.T) {
 }
 
 // offline is a bus whose connection is down at times.
-// What was announced before a device listened comes with its second join.
+// A device gets an announcement from before it listened in the answer to its second join.
 func TestJoinBringsTheOpenRound(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -248,7 +249,7 @@ func TestJoinBringsTheOpenRound(t *testing.T) {
 	})
 }
 
-// A second Run learns that the coordinator has another slot for this device, or none any more.
+// A second Run learns that the coordinator has another slot, or no slot, for this device.
 func TestSecondRunJoins(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))

@@ -13,8 +13,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A halfOpen bus swallows what passes while it is dead, without an error. A reconnect cures it,
-// unless it is incurable. It notes what a radio would: checks, requests and messages sent.
+// A halfOpen bus drops all messages while it is dead, without an error. A reconnect cures a
+// halfOpen bus, unless it is incurable. The bus notes what would wake a radio: checks, requests and
+// messages sent.
 type halfOpen struct {
 	*bus.Memory
 	incurable bool
@@ -31,7 +32,7 @@ func (o *halfOpen) kill(dead bool) {
 	o.dead = dead
 }
 
-// send notes that something is sent, and says whether it is swallowed.
+// send notes that the device sends something, and says whether the bus drops it.
 func (o *halfOpen) send() (swallowed bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -39,7 +40,8 @@ func (o *halfOpen) send() (swallowed bool) {
 	return o.dead
 }
 
-// seen returns how much was sent since the last call, and when the bus connected again.
+// seen returns how many messages the device sent since the last call, and when the bus connected
+// again.
 func (o *halfOpen) seen() (sent int, reconnects []time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -111,8 +113,8 @@ func (h *host) repeat(every, during time.Duration, edits ...func(*wire.Announcem
 func paused(a *wire.Announcement) { a.State, a.Reason = wire.Paused, "by an operator" }
 
 // A device notices a half-open connection within three intervals of the last announcement, and
-// devices do not notice it at the same time. Back on a good connection it asks where the run is,
-// so it need not wait for the next announcement.
+// devices do not notice it at the same time. Once it has a good connection, the device asks how far
+// the run is, so it need not wait for the next announcement.
 func TestHalfOpen(t *testing.T) {
 	for _, reannounce := range []uint32{1000, 5000, 600_000} {
 		bubble(t, func(t *testing.T) {
@@ -166,7 +168,7 @@ func TestHalfOpen(t *testing.T) {
 	}
 }
 
-// A connection that dies while the app computes is noticed meanwhile.
+// If a connection dies while the app computes, the device notices that before the app is done.
 func TestHalfOpenWhileWorking(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, testPlan(small)), newMoody(t)
@@ -187,8 +189,8 @@ func TestHalfOpenWhileWorking(t *testing.T) {
 	})
 }
 
-// Where new connections are dead as well, a device tries less and less often. The first
-// announcement ends that.
+// If new connections are dead as well, a device tries to connect less and less often. After the
+// first announcement the pauses are short again.
 func TestHalfOpenForLong(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -216,13 +218,14 @@ func TestHalfOpenForLong(t *testing.T) {
 		if _, reconnects := o.seen(); len(reconnects) != 1 {
 			t.Errorf("%d reconnects after an announcement was heard, want 1", len(reconnects))
 		}
-		o.kill(false) // the goodbye needs no time then
+		o.kill(false) // then sending the goodbye takes no time
 		d.stop()
 	})
 }
 
-// A device that hears announcements sends nothing to see whether its connection lives. One whose
-// coordinator is gone keeps its connection, and asks no more often than every 15 s.
+// A device that hears announcements sends nothing to check its connection. If the coordinator is
+// gone and the broker answers, a device keeps its connection, and asks no more often than every 15
+// s.
 func TestQuietSendsNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))

@@ -7,13 +7,13 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A device goes on working while later records are announced, as long as its contribution counts:
-// for Plan.Late records of the same coordinator. It sends the reply that it would have sent on
-// time, and then follows to the head.
+// A device goes on working when later records are announced, as long as its contribution counts:
+// for Plan.Late records of the same coordinator. The device sends the same reply as if it were on
+// time, and then follows the log to the head.
 func TestLateReply(t *testing.T) {
 	for _, test := range []struct {
 		name    string
-		records int // that are announced meanwhile
+		records int // records announced while the device works
 		edit    func(*wire.Announcement)
 		counts  bool
 	}{
@@ -57,7 +57,7 @@ func TestLateReply(t *testing.T) {
 				}
 				pass(3 * time.Second)
 				if test.name == "a deposed coordinator" {
-					return // nobody follows it
+					return // no record follows the reply
 				}
 				if test.records > 0 {
 					if r := h.one(wire.Contribution); r.N != h.last()+1 {
@@ -70,7 +70,7 @@ func TestLateReply(t *testing.T) {
 	}
 }
 
-// A device that hangs gives up once its contribution can no longer count.
+// A device with a hanging loss gives up the round once its contribution can no longer count.
 func TestLateDeadline(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)

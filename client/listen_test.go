@@ -33,8 +33,8 @@ func (h *host) offer() {
 	h.send(a)
 }
 
-// flooded makes rounds while forged frames arrive, and returns the most time that one took until
-// the device answered.
+// flooded makes rounds while forged frames arrive. flooded returns the longest time until the
+// device answered a round.
 func (h *host) flooded(rounds, frames int) (most time.Duration) {
 	const step = 50 * time.Millisecond
 	for range rounds {
@@ -63,14 +63,14 @@ func (h *host) joined() int {
 	return h.joins
 }
 
-// TestFlood: a device that is flooded with forged announcements checks few of them, soon does not
-// listen any more, and asks the coordinator instead. So it takes part in every round. When the
-// flood is over it listens again.
+// TestFlood: a device in a flood of forged announcements checks few of them. Soon the device
+// unsubscribes, and asks the coordinator instead. So the device takes part in every round. When the
+// flood is over, the device subscribes again.
 func TestFlood(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		frames int  // each 50 ms
-		deaf   bool // it stops listening
+		deaf   bool // the device unsubscribes
 	}{{"torrent", 300, true}, {"stream", 10, false}} {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// TestFloodOfPassive: a passive replica follows the log meanwhile.
+// TestFloodOfPassive: a passive replica follows the log during a flood.
 func TestFloodOfPassive(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))

@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Load provides the model of an earlier process without a connection, and reports what it
-// cannot read. Run continues from there without reading again.
+// Load provides the model of an earlier process without a connection, and reports what it cannot
+// read. Run continues from that model without reading the store again.
 func TestLoad(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, testPlan(small)), newStore(t)
@@ -41,7 +41,7 @@ func TestLoad(t *testing.T) {
 		if err := d.Load(); err != nil {
 			t.Fatal(err)
 		}
-		clear(store.items) // another read would find nothing
+		clear(store.items) // otherwise a second read would find the items
 		d.run()
 		h.agrees(d, at)
 		h.round()
@@ -53,7 +53,7 @@ func TestLoad(t *testing.T) {
 // A noBus panics on use.
 type noBus struct{ bus.Bus }
 
-// Load finds nothing without a store or in an empty one. It sets an unusable item aside and
+// Load finds nothing without a store or in an empty store. Load sets an unusable item aside and
 // reports it.
 func TestLoadFindsNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestLoadFindsNothing(t *testing.T) {
 	})
 }
 
-// A sharedStore is a store that another client of the device used meanwhile.
+// A sharedStore is a store that another client of the device used since.
 type sharedStore struct {
 	*memStore
 	changed bool
@@ -99,9 +99,9 @@ func (s *sharedStore) Changed() bool {
 	return changed
 }
 
-// After another client of the device used the store, the store counts, and not this client's
-// memory: for Load, and for a Run, which does not take the other's checkpoint for a damaged
-// one.
+// After another client of the device used the store, this client trusts the store and not its own
+// memory. This holds for Load and for Run. Run does not take the other client's checkpoint for a
+// damaged checkpoint.
 func TestLoadAfterAnother(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, testPlan(small)), newStore(t)
@@ -137,8 +137,8 @@ func TestLoadAfterAnother(t *testing.T) {
 	})
 }
 
-// A device whose disk is full sends the contribution that it sent before, also after another
-// client of it used the store, and not an earlier one from the store.
+// A device whose disk is full sends the contribution that it sent before, and not an earlier
+// contribution from the store. This holds also after another client of the device used the store.
 func TestContributionNotKeptAfterAnother(t *testing.T) {
 	for _, p := range []*plan.Plan{testPlan(small), densePlan(small)} {
 		bubble(t, func(t *testing.T) {
@@ -197,8 +197,7 @@ func TestSnapshotAfterAnother(t *testing.T) {
 	})
 }
 
-// Load is refused while Run is running. An error of the Recorder ends it, and a later Load
-// works.
+// Load is refused while Run is running. An error of the Recorder ends Load, and a later Load works.
 func TestLoadRefused(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, testPlan(small)), newStore(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A device ignores old announcements and those of a deposed coordinator, and requests nothing
-// because of them.
+// A device ignores old announcements and announcements of a deposed coordinator, and makes no
+// requests because of them.
 func TestOldAnnouncements(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -38,7 +38,7 @@ func TestOldAnnouncements(t *testing.T) {
 		}
 		h.take()
 
-		// This holds for any number of them, as long as the log holds this device's last
+		// The device ignores any number of such announcements, as long as the log holds the device's last
 		// record.
 		for range 10 {
 			h.send(old)
@@ -48,8 +48,8 @@ func TestOldAnnouncements(t *testing.T) {
 	})
 }
 
-// A device follows an announcement of a lower epoch in the end, if no others come and the log
-// holds its last record: a forged announcement may have named a high epoch.
+// A device follows an announcement of a lower epoch in the end, if no other announcements come and
+// the log holds the device's last record: a forged announcement may have named a high epoch.
 func TestForgedEpoch(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -74,7 +74,7 @@ func (h *host) cut(last uint64, epoch uint64) {
 	h.rounds = h.witness(last).Rounds()
 }
 
-// setBack makes the log lose its tail, which devices then notice, and accepts the loss.
+// setBack makes the log lose its tail, waits until devices notice that, and accepts the loss.
 func (h *host) setBack(last uint64, epoch uint64) {
 	h.t.Helper()
 	h.cut(last, epoch)
@@ -91,9 +91,9 @@ func (h *host) rollback(to uint64) {
 	h.rounds = h.witness(h.last()).Rounds()
 }
 
-// After the log lost its tail, the run pauses, and devices keep what they have. Once a person
-// accepted the loss, every device follows the rest of the log: with a new epoch, with one that
-// devices saw before, and with an earlier one.
+// After the log lost its tail, the run pauses, and devices keep what they have. Once the operator
+// accepted the loss, every device follows the rest of the log: under a new epoch, under an epoch
+// that devices saw before, and under an earlier epoch.
 func TestLogLosesItsTail(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -154,8 +154,9 @@ func TestLogLosesItsTail(t *testing.T) {
 	}
 }
 
-// A coordinator that returns without its log waits for devices to join, and they do. With
-// another plan they start over; with the same plan once a person accepted the loss.
+// A coordinator that returns without its log waits for devices to join, and devices join. If the
+// coordinator has another plan, the devices start over. If it has the same plan, they start over
+// once the operator accepted the loss.
 func TestLogIsReplaced(t *testing.T) {
 	for _, samePlan := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
@@ -190,7 +191,7 @@ func TestLogIsReplaced(t *testing.T) {
 			if n, _ := d.Digest(); !samePlan && n != 1 {
 				t.Errorf("record %d after another plan, want 1", n)
 			}
-			h.announce() // with the same plan it shows that the tail is gone
+			h.announce() // with the same plan, this announcement shows that the tail is gone
 			h.take()
 			for range 3 {
 				h.round()
@@ -201,7 +202,7 @@ func TestLogIsReplaced(t *testing.T) {
 	}
 }
 
-// A device reports the digest of a record again if the record has another state now.
+// A device reports the digest of a record again if the record has another state than before.
 func TestDigestAfterLoss(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
@@ -262,7 +263,7 @@ func TestForkedWhileAway(t *testing.T) {
 	}
 }
 
-// A device sees through an announcement with a record that is not the log's, because the log
+// A device does not follow an announcement with a record that is not the log's, because the log
 // still holds the device's last record.
 func TestForgedRecord(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -325,8 +326,8 @@ func TestForgedContinuation(t *testing.T) {
 	})
 }
 
-// Two coordinators of one run with different plans, which answer in turn, do not make a device
-// spin.
+// If two coordinators of one run have different plans, and answer in turn, a device does not start
+// over in a busy loop.
 func TestTwoPlansTakeTurns(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))

@@ -8,9 +8,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A late announcement carries a rollback that the log lost with its tail, and that is another
-// record by the time the device replays for it. The device does not go back and forth between
-// the two, and follows the log.
+// A late announcement carries a rollback that the log lost with its tail. The log has another
+// record in its place by the time the device replays for the rollback. The device does not
+// alternate between the two records, and follows the log.
 func TestRollbackOfALostTail(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -53,7 +53,7 @@ func TestRollbackOfALostTail(t *testing.T) {
 }
 
 // A late announcement follows a record that the log lost with its tail. The device does not
-// contribute to its round from the state of another record.
+// contribute to the announced round from the state of another record.
 func TestRoundOfALostTail(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))

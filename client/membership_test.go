@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A device that has answered stays silent when an announcement is repeated without naming it.
+// If a repeated announcement does not name a device that has answered, the device stays silent.
 func TestRepetitionNamesTheMissing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -42,8 +42,8 @@ func TestRepetitionNamesTheMissing(t *testing.T) {
 	})
 }
 
-// plansFirst has a host answer joins as a coordinator does: with the plan until the device has it.
-// It notes what devices know.
+// plansFirst makes a host answer joins as a coordinator does: with the plan until the device has
+// the plan. It notes which records devices say that they have.
 func (h *host) plansFirst(known *[]wire.Known) {
 	h.answers(func(m bus.Message) bool {
 		r, err := wire.DecodeJoinRequest(m.Data)
@@ -65,7 +65,7 @@ func (h *host) plansFirst(known *[]wire.Known) {
 	})
 }
 
-// A device reads the plan before it takes a slot, and says where it is when it joins again.
+// A device reads the plan before it takes a slot, and names its last record when it joins again.
 func TestPlanBeforeSlot(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -109,7 +109,7 @@ func TestNoSlotForAnotherDimension(t *testing.T) {
 	})
 }
 
-// A run that takes no device now is waited for, and the reason is reported.
+// A device waits for a run that takes no device now, and reports the reason.
 func TestJoinLater(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -142,8 +142,8 @@ func TestJoinLater(t *testing.T) {
 	})
 }
 
-// While the run is paused on a log that ends before this device's record, the device keeps what it
-// has. It starts over when a person accepted the loss.
+// While the run is paused on a log that ends before this device's record, the device keeps its
+// state. The device starts over when the operator accepted the loss.
 func TestPausedOnShorterLog(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -185,7 +185,7 @@ func TestPausedOnShorterLog(t *testing.T) {
 	})
 }
 
-// A device whose Run ends before the run says goodbye once. One that the run has left does not.
+// A device whose Run ends before the run sends a goodbye once. A device without a slot sends none.
 func TestGoodbyeIsSent(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -204,8 +204,8 @@ func TestGoodbyeIsSent(t *testing.T) {
 	})
 }
 
-// A device that keeps declining takes no part for a while, and says for how long. Each time is
-// longer, up to RetryMax.
+// A device that keeps declining takes no part for a while, and tells the coordinator for how long.
+// Each backoff is longer, up to RetryMax.
 func TestBackoff(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, testPlan(small)), newMoody(t)
@@ -247,7 +247,7 @@ func TestBackoff(t *testing.T) {
 		h.round()
 		h.announce()
 		h.agrees(d, h.last())
-		o.mood = fails // it fails again: only a new row of declines begins a backoff
+		o.mood = fails // the loss fails again: only several declines in a row begin a backoff
 		h.take()
 		for range 3 {
 			h.commit()
@@ -259,7 +259,7 @@ func TestBackoff(t *testing.T) {
 	})
 }
 
-// Where rounds are short, so are backoffs.
+// If rounds are short, backoffs are short, too.
 func TestShortBackoff(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
@@ -282,7 +282,8 @@ func TestShortBackoff(t *testing.T) {
 	})
 }
 
-// A coordinator that answers each join with the plan that the device has is not asked in a loop.
+// If a coordinator answers each join with the plan that the device has, the device does not ask in
+// a busy loop.
 func TestPlanAgainAndAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -342,8 +343,8 @@ func TestPolicyEndsBackoff(t *testing.T) {
 	}
 }
 
-// A coordinator that restarted may have lost a member with the tail of its log. The device asks
-// for its slot again, although rounds go on without it.
+// A coordinator that restarted may have lost a member with the tail of its log. The device asks for
+// its slot again, although rounds go on without the device.
 func TestLostSlot(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))

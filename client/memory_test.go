@@ -45,9 +45,9 @@ func heap() (used, total int64) {
 }
 
 // A device holds the vectors that the design promises, and little else: x; each vector that the
-// rule replicates; for a flat objective the vector that the app sees; and for K > 1 a local
-// iterate of x and of the rule's vectors, and with control variates the correction. After the
-// first rounds, a round allocates no more vectors.
+// rule replicates; for a flat objective the vector that the app sees; and for K > 1 a local iterate
+// of x and of the rule's vectors, and with control variates the correction. After the first rounds,
+// the device allocates no more vectors.
 func TestMemory(t *testing.T) {
 	const dim, slack = 1 << 20, 256 << 10 // bytes
 	flat, stream, batched := null(dim), nullStream(dim), newBowls(dim, 0)
@@ -124,8 +124,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// BenchmarkRound measures a round of one device over the bus, whose loss costs nothing: it
-// applies a record and probes K=1, P=10, central, 20 queries.
+// BenchmarkRound measures a round of one device over the bus, whose loss costs nothing. The device
+// applies a record and makes 20 queries: K=1, P=10, central.
 func BenchmarkRound(b *testing.B) {
 	for _, dim := range []int{28_938, 1_206_590} {
 		for name, o := range map[string]objective.Objective{"flat": null(dim),

@@ -15,7 +15,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// poison edits p into a valid plan of its own number of parameters that takes gigabytes.
+// poison edits p into a valid plan that needs gigabytes and has the same number of parameters.
 func poison(p *plan.Plan) {
 	surrogatePlan(p)
 	p.Features, p.Window = plan.MaxFeatures, plan.MaxWindow
@@ -35,8 +35,8 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// A plan that takes more than the limit ends Run before memory is allocated or a slot is taken,
-// also without a limit of the app's own, and for a passive replica.
+// If a plan needs more than the limit, Run ends before the client allocates memory or takes a slot.
+// This holds also for the default limit, and for a passive replica.
 func TestPoisonPlan(t *testing.T) {
 	large := func(p *plan.Plan) { *p = *testPlan(1 << 30) }
 	for _, tt := range []struct {
@@ -79,8 +79,8 @@ func TestPoisonPlan(t *testing.T) {
 	}
 }
 
-// A change that takes more than the limit ends Run at the record before. The device says goodbye,
-// and keeps its checkpoint for a larger limit.
+// If a change needs more than the limit, Run ends at the record before the change. The device sends
+// a goodbye, and keeps its checkpoint for a larger limit.
 func TestPoisonChange(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := densePlan(small)

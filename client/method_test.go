@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// methods are plans that cover everything a device does differently from DeComFL.
+// methods are plans that cover all that a device does differently from DeComFL.
 var methods = []struct {
 	name string
 	edit func(*plan.Plan)
@@ -117,7 +117,7 @@ func (h *host) member(i int, edits ...func(*client.Config)) *device {
 	return h.device(fmt.Sprintf("d%d", i), bowlLoss(int(h.plan.Dim), i), append(edits, h.key)...)
 }
 
-// entrust gives the host what the devices of its plan need.
+// entrust gives the host the secrets that the devices of its plan need.
 func (h *host) entrust() {
 	if h.plan.Private() {
 		h.runKey = secret
@@ -138,9 +138,9 @@ func ramp(n int) []float32 {
 	return x
 }
 
-// Devices with different losses, some of which miss a round now and then, keep the witness's
-// bits. They send what the paper's algorithm says: scalars along their own directions or shared
-// ones, rounded, with the control variate of their last contribution that counted.
+// Devices with different losses, some of which miss a round now and then, keep the same bits as the
+// witness. They send what the paper's algorithm says: rounded scalars along their own directions or
+// shared ones, with the control variate of their last contribution that a record includes.
 func TestMethods(t *testing.T) {
 	const dim, devices = 300, 3
 	eachMethod(t, dim, func(t *testing.T, h *host) {
@@ -169,8 +169,8 @@ func TestMethods(t *testing.T) {
 	})
 }
 
-// variates is which contribution each device's control variate is of. What devices compute
-// from it is compared with the paper in papers/reference, and what replicas do with it, in
+// variates holds, for each device, the contribution that is its control variate. We compare what
+// devices compute from it with the paper in papers/reference, and what replicas do with it in
 // package replica.
 type variates struct {
 	of    []wire.ControlVariate
@@ -219,7 +219,7 @@ func (v *variates) check(t *testing.T, h *host, w *replica.Replica, a *wire.Anno
 	}
 	tolerance := scalarTolerance
 	if p.Precision == plan.Half {
-		tolerance = 2e-3 // 2^-11 of each scalar, and what earlier ones moved
+		tolerance = 2e-3 // 2^-11 of each scalar, and the effect of earlier errors
 	}
 	if p.Precision.Quantized() {
 		quantize(p.Precision, e.scalars, int(a.Perturbations))
@@ -249,7 +249,7 @@ func quantize(precision plan.Precision, scalars []float64, n int) {
 	}
 }
 
-// note stores what a device sent if it becomes the device's control variate.
+// note stores a device's contribution if it becomes the device's control variate.
 func (v *variates) note(w *replica.Replica, r reply, counted bool) {
 	switch i := number(r.id); {
 	case w.Phase() == 1:
@@ -259,7 +259,7 @@ func (v *variates) note(w *replica.Replica, r reply, counted bool) {
 	}
 }
 
-// closed notes the record that was committed.
+// closed notes the record that the host committed.
 func (v *variates) closed(h *host, w *replica.Replica) {
 	if w.Phase() == 1 {
 		v.first = h.last()

@@ -10,9 +10,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// With every method, killed and stopped devices continue from their checkpoint, late ones
-// replay, passive ones follow, and rollbacks and a lost tail are followed. All have the log's
-// bits and keep contributing.
+// With every method, killed and stopped devices continue from their checkpoint, late devices
+// replay, and passive replicas follow. All of them follow rollbacks and a lost tail. All have the
+// log's bits and keep contributing.
 func TestMethodsKeepTheirLog(t *testing.T) {
 	eachMethod(t, 5000, func(t *testing.T, h *host) {
 		store := newStore(t)
@@ -54,7 +54,7 @@ func TestMethodsKeepTheirLog(t *testing.T) {
 		rounds(3)
 		h.setBack(h.last()-3, 2)
 		h.announce()
-		pass(time.Minute) // who started over asks
+		pass(time.Minute) // devices that started over ask
 		h.take()
 		rounds(2)
 		agree()
@@ -65,8 +65,8 @@ func TestMethodsKeepTheirLog(t *testing.T) {
 	})
 }
 
-// With every method, the state of a snapshot, sealed in a private run, is the log's, and
-// continues with its bits.
+// With every method, the state of a snapshot is the log's, and a device continues from it with the
+// log's bits. In a private run the snapshot is encrypted.
 func TestMethodsBySnapshot(t *testing.T) {
 	const records = 40
 	eachMethod(t, 5000, func(t *testing.T, h *host) {

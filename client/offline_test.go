@@ -68,7 +68,7 @@ func TestOffline(t *testing.T) {
 		}
 		o.down.Store(false)
 		h.announce()
-		pass(10 * time.Second) // it may be in a pause
+		pass(10 * time.Second) // the device may be in a pause
 		if replies := h.take(); len(by(replies, wire.Contribution)) != 1 {
 			t.Errorf("got %s, want a contribution", kinds(replies))
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A panic of Run may leave an inconsistent state. The client neither saves it nor continues
+// A panic of Run may leave an inconsistent state. The client neither saves that state nor continues
 // from it: the next Run begins with the last checkpoint.
 func TestRunAfterPanic(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -55,8 +55,8 @@ func TestRunAfterPanic(t *testing.T) {
 	})
 }
 
-// After a panic a device sends the contribution that it sent before, with a store, without one,
-// and if the store failed to save it.
+// After a panic a device sends the contribution that it sent before. This holds with a store,
+// without a store, and if the store failed to save the contribution.
 func TestContributionAfterPanic(t *testing.T) {
 	stores := map[string]func() client.Store{
 		"none": func() client.Store { return nil },

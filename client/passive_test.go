@@ -80,7 +80,7 @@ func TestPassive(t *testing.T) {
 	}
 }
 
-// A digest that was not sent is sent later.
+// If a passive replica cannot send a digest, it sends the digest later.
 func TestPassiveOffline(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, digestPlan())
@@ -100,9 +100,9 @@ func TestPassiveOffline(t *testing.T) {
 	})
 }
 
-// A passive replica waits for a coordinator and follows records that are not announced. If the log
-// is another, it tells the run, and starts over once a person accepted the loss. It never gets a
-// slot.
+// A passive replica waits for a coordinator and follows records that no announcement carries. If
+// the log is another, the replica tells the coordinator, and starts over once the operator accepted
+// the loss. The replica never gets a slot.
 func TestPassiveFollowsTheLog(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, digestPlan()), newStore(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A device killed between the phases continues with its stored contribution to phase 1, or
-// computes the same numbers again. So does one that phase 1 did not ask.
+// A device killed between the phases continues with its stored contribution to phase 1, or computes
+// the same numbers again. A device that phase 1 did not ask computes these numbers, too.
 func TestPhases(t *testing.T) {
 	for _, difference := range []plan.Difference{plan.Forward, plan.Central} {
 		var want [2]reply // of the first case
@@ -24,7 +24,7 @@ func TestPhases(t *testing.T) {
 			asked  bool // by phase 1
 			killed bool
 			stored bool // the store survives the process
-			again  bool // the first phase is estimated in the second
+			again  bool // the device estimates the first phase in the second
 		}{
 			{"all the time there", true, false, true, false},
 			{"not asked", false, false, true, true},
@@ -104,8 +104,8 @@ func (h *host) restarted(p *plan.Plan) *plan.Plan {
 	return p
 }
 
-// Phase 2 has the perturbations of its own announcement, and the control variate has those of
-// phase 1.
+// Phase 2 has as many perturbations as its own announcement says. The control variate has as many
+// as the announcement of phase 1 said.
 func TestPerturbationsBetweenPhases(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := corrected(t, plan.ScaffoldPoint)
@@ -123,7 +123,7 @@ func TestPerturbationsBetweenPhases(t *testing.T) {
 	})
 }
 
-// After a rollback to between the phases, or to before them, the phase that is due there
+// After a rollback to a record between the phases, or before them, the phase that is then due
 // follows.
 func TestRollbackBetweenPhases(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestPhaseOfAnotherLog(t *testing.T) {
 	})
 }
 
-// A fault in the scalars of phase 1, computed in phase 2, is declined as usual.
+// If the scalars of phase 1, computed in phase 2, have a fault, the device declines as usual.
 func TestMissedPhaseFails(t *testing.T) {
 	broken := errors.New("broken")
 	for _, tt := range []struct {
@@ -221,8 +221,7 @@ func TestMissedPhaseFails(t *testing.T) {
 	}
 }
 
-// A device uses its own directions however its objective reads parameters, and sends the same
-// bytes.
+// A device with directions of its own sends the same bytes, however its objective reads parameters.
 func TestMethodsByAnyObjective(t *testing.T) {
 	const dim = 9001
 	for _, tt := range methods {
@@ -251,7 +250,7 @@ func TestMethodsByAnyObjective(t *testing.T) {
 	}
 }
 
-// With cohort=round both phases ask the same devices; before, each record draws its own.
+// With cohort=round both phases ask the same devices. Without it, each record draws its own cohort.
 func TestPhasesOfOneCohort(t *testing.T) {
 	for _, kept := range []bool{true, false} {
 		bubble(t, func(t *testing.T) {
