@@ -21,7 +21,7 @@ type bowls struct {
 	mood                func(x *objective.Points, losses []float64) error // nil: none
 
 	others, calls int
-	lengths       []int // of the blocks in each call
+	lengths       []int // number of points in each call
 }
 
 func newBowls(dim, device int) *bowls {

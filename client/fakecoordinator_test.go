@@ -312,7 +312,7 @@ func (h *host) announcement() wire.Announcement {
 	return a
 }
 
-// send announces a, and lets the devices do what they can without time passing.
+// send announces a, and lets the devices do all that they can before time passes.
 func (h *host) send(a wire.Announcement) {
 	h.sendFrame(h.encode(a))
 }

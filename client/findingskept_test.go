@@ -28,7 +28,7 @@ func TestFindingsAreKept(t *testing.T) {
 			}
 			if lost {
 				store.put("control", []byte("torn"))
-				store.put("upload", []byte("torn")) // remove the last vector, because it contains the control variate, too
+				store.put("upload", []byte("torn")) // this vector also contains the control variate
 			}
 			again := h.device("d0", bowlLoss(small, 0), with(store))
 			h.announce()

@@ -103,8 +103,8 @@ func TestGroups(t *testing.T) {
 	})
 }
 
-// Devices that no announcement can name draw their group, which differs from one record to another
-// and not from one attempt or coordinator to another. Their contribution names no group.
+// Devices that no announcement can name draw their group. A device's group differs between records,
+// and not between attempts or coordinators. The contribution names no group.
 func TestDrawnGroups(t *testing.T) {
 	own := ownScalars(t, "d0")
 	bubble(t, func(t *testing.T) {

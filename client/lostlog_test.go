@@ -229,8 +229,9 @@ func TestDigestAfterLoss(t *testing.T) {
 	})
 }
 
-// A device that was away while the log lost its tail tells the run so, whether the log is then as
-// long as before, longer by one, or much longer. It starts over once a person accepted the loss.
+// A device that was away while the log lost its tail tells the coordinator so. The log is then as
+// long as before, longer by one record, or much longer. The device starts over once the operator
+// accepted the loss.
 func TestForkedWhileAway(t *testing.T) {
 	for longer := range uint64(5) {
 		bubble(t, func(t *testing.T) {
@@ -301,8 +302,9 @@ func TestForgedRecord(t *testing.T) {
 	})
 }
 
-// A device applies a forged record that continues the log, which nothing tells apart. When the true
-// one arrives, it tells the run, and undoes the forged one once a person accepted its loss.
+// A device applies a forged record that continues the log, because nothing shows that the record is
+// forged. When the true record arrives, the device tells the coordinator. Once the operator
+// accepted the loss of the forged record, the device undoes it.
 func TestForgedContinuation(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))

@@ -81,7 +81,7 @@ var methods = []struct {
 	}},
 }
 
-// fewBits gives a plan own directions with scalars of few bits.
+// fewBits gives a plan directions by device, and scalars of few bits.
 func fewBits(p *plan.Plan, precision plan.Precision, perturbations uint32) {
 	p.Sharing, p.Transport = plan.PerClient, plan.Relay
 	p.Precision, p.MaxScalar, p.Perturbations = precision, plan.MaxHalf, perturbations

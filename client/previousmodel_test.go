@@ -40,8 +40,8 @@ func trained(t *testing.T, rounds int, edits ...func(*client.Config)) (*host, *m
 	return h, store, d
 }
 
-// loseTail has the log lose the records after record keep and gain another one, which the device
-// follows.
+// loseTail makes the log lose the records after record keep and gain another record. The device
+// follows the log.
 func (h *host) loseTail(d *device, keep, epoch uint64) {
 	h.t.Helper()
 	h.setBack(keep, epoch)
@@ -52,7 +52,7 @@ func (h *host) loseTail(d *device, keep, epoch uint64) {
 	h.agrees(d, h.last())
 }
 
-// outgrow has the run grow longer than record last, and the device follow.
+// outgrow makes the run grow longer than record last, and the device follows.
 func (h *host) outgrow(d *device, last uint64) {
 	h.t.Helper()
 	for h.last() <= last {
@@ -62,15 +62,15 @@ func (h *host) outgrow(d *device, last uint64) {
 	h.agrees(d, h.last())
 }
 
-// A run that ended otherwise than a device knew may be the last copy of its model on that device.
-// The device keeps it beside the new run's, across restarts and further new runs, until the new run
-// is longer.
+// If a run ended otherwise than a device knew, the device may have the last copy of the run's
+// model. The device keeps that model beside the new run's model, across restarts and further new
+// runs, until the new run is longer.
 func TestModelOfTheRunBefore(t *testing.T) {
 	const before = "checkpoint-before"
 	bubble(t, func(t *testing.T) {
 		h, store, d := trained(t, 7)
 		last, model := h.last(), d.params(small)
-		for epoch := range uint64(3) { // the log loses all but its plan, and again
+		for epoch := range uint64(3) { // the log repeatedly loses all records except the plan
 			h.loseTail(d, 1, 5+epoch)
 			h.take()
 			d.stop()
@@ -91,8 +91,8 @@ func TestModelOfTheRunBefore(t *testing.T) {
 	})
 }
 
-// Nobody accepts the loss of a run whose name another run takes. The device keeps that run's model
-// for good, however long the other one gets.
+// If another run takes the name of a run, nobody accepts the loss of the old run. The device keeps
+// the old run's model for good, however long the new run gets.
 func TestModelOfAnotherRunBefore(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store, d := trained(t, 7)
@@ -103,7 +103,7 @@ func TestModelOfAnotherRunBefore(t *testing.T) {
 		h.append(wire.Record{Kind: wire.KindPlan, Plan: h.plan})
 		pass(time.Minute)
 		h.take()
-		for range 2 { // in two lives
+		for range 2 { // in two processes
 			h.outgrow(d, h.last()+last)
 			d.stop()
 			kept := stateIn(t, h, store, "checkpoint-before")
@@ -115,8 +115,8 @@ func TestModelOfAnotherRunBefore(t *testing.T) {
 	})
 }
 
-// A device whose run has another end, further on, keeps the model that it had: an end cannot wait
-// for a person who accepts the loss.
+// If a run has a later end than the device knew, the device keeps the model that it had: after the
+// end, the device cannot wait for the operator to accept the loss.
 func TestModelOfTheRunBeforeALongerEnd(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store, d := trained(t, 7)
@@ -142,7 +142,8 @@ func TestModelOfTheRunBeforeALongerEnd(t *testing.T) {
 	})
 }
 
-// A device that is ahead of a run that has ended takes that end, and keeps the model that it had.
+// A device has more records than a run that has ended. The device follows to that end, and keeps
+// the model that it had.
 func TestModelOfTheRunBeforeAnEnd(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store, d := trained(t, 7)
@@ -151,7 +152,7 @@ func TestModelOfTheRunBeforeAnEnd(t *testing.T) {
 		h.cut(3, 5)
 		h.end()
 		d = h.device("d0", bowlLoss(small, 0), with(store))
-		for range 2 { // it goes back on the first one, and joins again
+		for range 2 { // the device goes back on the first announcement, and joins again
 			h.announce(func(a *wire.Announcement) { a.State = wire.Ended })
 		}
 		if err := d.result(); err != nil {
@@ -168,8 +169,8 @@ func TestModelOfTheRunBeforeAnEnd(t *testing.T) {
 	})
 }
 
-// Where the model of the run before cannot be saved beside the new run's checkpoint, the old
-// checkpoint stays until the new run is longer.
+// If the store has no room for the old run's model beside the new run's checkpoint, the device
+// keeps the old checkpoint until the new run is longer.
 func TestModelOfTheRunBeforeHasNoRoom(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store, d := trained(t, 7, func(c *client.Config) { c.CheckpointEvery = 1 })
@@ -187,8 +188,8 @@ func TestModelOfTheRunBeforeHasNoRoom(t *testing.T) {
 	})
 }
 
-// After the log lost its tail, a device whose checkpoint the log still holds goes back there, and
-// replays from there and not from record 1.
+// After the log lost its tail, a device goes back to its checkpoint if the log still holds the
+// checkpoint's record. The device replays from there and not from record 1.
 func TestRetreatToTheCheckpoint(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store, d := trained(t, 10, func(c *client.Config) { c.CheckpointEvery = 5 })

@@ -32,8 +32,8 @@ func (w *walk) begin() {
 }
 
 // Whatever happens to the log, the messages, the device, its memory and its store, a few
-// announcements later the device has the log's state and takes part. So does a passive replica,
-// whose snapshots the device may take.
+// announcements later the device has the log's state and takes part. The same holds for a passive
+// replica, whose snapshots the device may take.
 func TestRandomWalks(t *testing.T) {
 	seeds := uint64(60)
 	if testing.Short() {
@@ -57,10 +57,10 @@ func TestRandomWalks(t *testing.T) {
 				h.answers(nil)
 				w.store.fails(nil)
 				w.mend()
-				pass(2 * time.Minute) // it may be about to join again
+				pass(2 * time.Minute) // the device may be about to join again
 				for range 4 {         // one more than a device ignores
 					h.take()
-					// A device declines for good an attempt whose time was up.
+					// A device declines for good an attempt whose time is up.
 					h.announce(func(a *wire.Announcement) { a.Attempt = 1 })
 					pass(6 * time.Second)
 				}
@@ -88,7 +88,7 @@ func (w *walk) mend() {
 	w.decide()
 }
 
-// decide accepts the loss of records, if the run is paused because of one.
+// decide accepts the loss of records, if the run is paused because of a loss.
 func (w *walk) decide() {
 	if w.paused {
 		w.accept()
@@ -123,7 +123,7 @@ func (w *walk) step() {
 		}
 		w.append(wire.Record{Kind: wire.KindChange, Change: &c})
 	case 5:
-		if len(w.sent) > 0 { // delayed on the way
+		if len(w.sent) > 0 { // an announcement that was delayed
 			w.sendFrame(w.sent[w.random.IntN(len(w.sent))])
 		}
 	case 6:
@@ -170,7 +170,7 @@ func (w *walk) damage() {
 	}
 }
 
-// open announces, and commits the replies, or made-up ones.
+// open announces a round, and commits the replies, or made-up scalars.
 func (w *walk) open() {
 	a := w.announcement()
 	w.bring(max(1, a.N-min(a.N, w.random.Uint64N(5))))(&a)
@@ -199,7 +199,7 @@ func (w *walk) lose() {
 	w.cut(n, r.Epoch+1)
 }
 
-// forge announces what is not in the log.
+// forge announces a record that is not in the log.
 func (w *walk) forge() {
 	a := w.announcement()
 	a.Epoch += w.random.Uint64N(3)
@@ -209,7 +209,7 @@ func (w *walk) forge() {
 		r := wire.Record{N: a.N - 1, Prev: wire.Hash{9}, Epoch: a.Epoch, Kind: wire.KindRollback,
 			To: 1}
 		if a.N == w.last()+2 {
-			r.Prev = w.tip() // it continues the log
+			r.Prev = w.tip() // the record continues the log
 		}
 		if a.N > 2 {
 			a.Records.Add(r.Append(nil))

@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Frames that are not announcements are counted, and have no other effect.
+// The client counts frames that are not announcements. Such frames have no other effect.
 func TestGarbageFrames(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -46,8 +46,8 @@ func TestGarbageFrames(t *testing.T) {
 	})
 }
 
-// Announcements that decode, but that no run can have made, are refused before they cost
-// anything.
+// The client refuses announcements that decode but that no run can have made, before it spends time
+// or memory on them.
 func TestImpossibleAnnouncements(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
@@ -76,7 +76,7 @@ func TestImpossibleAnnouncements(t *testing.T) {
 	})
 }
 
-// A record of a later version ends Run: to guess its meaning would be to diverge.
+// A record of a later version ends Run: a device that guessed the record's meaning would diverge.
 func TestUpgradeStopsRun(t *testing.T) {
 	for _, announced := range []bool{true, false} {
 		bubble(t, func(t *testing.T) {

@@ -41,18 +41,18 @@ func digestPlan() *plan.Plan {
 	return p
 }
 
-// A device whose state was changed by a fault rebuilds it when the reference differs: from its
-// checkpoint, or from record 1 if there is none, or one of a later record, or a wrong one. It
-// reports that, and takes part as before.
+// If a fault changed a device's state, the device rebuilds the state when the reference differs. It
+// rebuilds from its checkpoint, or from record 1 if there is no checkpoint, or only a later or
+// wrong one. The device reports the difference, and takes part as before.
 func TestRepair(t *testing.T) {
 	tests := []struct {
 		name    string
 		store   bool
-		flip    int // after this record
+		flip    int // the fault comes after this record
 		every   uint64
 		restart bool
 		says    []string
-		asked   uint64 // first record of the replays, in the end
+		asked   uint64 // first record of the last replay
 		aside   bool
 	}{
 		{"no store", false, 6, 0, false, []string{"rebuilding from record 1"}, 2, false},
@@ -121,7 +121,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// The digest of a rebuilt state is reported in place of the previous one.
+// The device reports the digest of a rebuilt state in place of the previous digest.
 func TestRepairedDigestIsReported(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, digestPlan())
@@ -142,7 +142,7 @@ func TestRepairedDigestIsReported(t *testing.T) {
 	})
 }
 
-// An interrupted rebuild is completed later.
+// The device completes an interrupted rebuild later.
 func TestInterruptedRepair(t *testing.T) {
 	for _, lost := range []uint64{2, 5} {
 		for _, stop := range []bool{false, true} {
@@ -175,9 +175,9 @@ func TestInterruptedRepair(t *testing.T) {
 	}
 }
 
-// A wrong reference costs one rebuild. Then the device keeps what the log says, reports each
-// difference, and rebuilds again only after a reference agreed, and only 8 digests later: who makes
-// wrong references between right ones costs it no more.
+// A wrong reference costs one rebuild. Then the device keeps the log's state, and reports each
+// difference. The device rebuilds again only after a reference agreed, and only 8 digests later. So
+// wrong references between right ones cost no more rebuilds.
 func TestWrongReference(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, digestPlan()), newStore(t)
@@ -226,8 +226,8 @@ func TestWrongReference(t *testing.T) {
 	})
 }
 
-// A reference that does not concern this device's state has no effect: one of another record,
-// of another log, of a state whose digest is no longer kept, or nonsense.
+// A reference has no effect if it does not concern this device's state: a reference of another
+// record, of another log, of a state whose digest the device no longer keeps, or nonsense.
 func TestIrrelevantReference(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, digestPlan())
@@ -236,7 +236,7 @@ func TestIrrelevantReference(t *testing.T) {
 		h.asked()
 		wrong := func(r *wire.Reference) { r.Digest[0] ^= 1 }
 		for _, edit := range []func(*wire.Announcement){
-			h.refer(4, wrong), // forgotten
+			h.refer(4, wrong), // the device no longer keeps that digest
 			h.refer(29, wrong),
 			h.refer(28, wrong, func(r *wire.Reference) { r.Tip[0] ^= 1 }),
 			h.refer(28, wrong, func(r *wire.Reference) { r.N = 1 << 60 }),
@@ -247,7 +247,7 @@ func TestIrrelevantReference(t *testing.T) {
 		if reports, asked := d.diverged(), h.asked(); len(reports) > 0 || len(asked) > 0 {
 			t.Errorf("reported %q, asked from %v, want nothing", reports, asked)
 		}
-		// A false announcement of an old record carries no reference either.
+		// A false announcement of an old record carries no valid reference, either.
 		h.announce(h.refer(28, wrong), func(a *wire.Announcement) { a.N = 20 })
 		if reports := d.diverged(); len(reports) > 0 {
 			t.Errorf("reported %q by an old announcement", reports)
@@ -255,7 +255,7 @@ func TestIrrelevantReference(t *testing.T) {
 	})
 }
 
-// Due digests are also computed outside the cohort and during a catch-up, and compared.
+// A device also computes and compares due digests outside the cohort and during a catch-up.
 func TestDigestOutsideCohort(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, digestPlan())
@@ -274,7 +274,7 @@ func TestDigestOutsideCohort(t *testing.T) {
 	})
 }
 
-// A bit flip that no reference catches at first is caught by a later one.
+// If no reference catches a bit flip at first, a later reference catches it.
 func TestLateReference(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, digestPlan()), newStore(t)
@@ -292,7 +292,8 @@ func TestLateReference(t *testing.T) {
 	})
 }
 
-// A wrong reference makes a device replay once, however often it comes between right ones.
+// A wrong reference makes a device replay once, however often wrong references come between right
+// ones.
 func TestWrongReferenceAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, digestPlan())
@@ -311,7 +312,7 @@ func TestWrongReferenceAgain(t *testing.T) {
 	})
 }
 
-// A device that keeps disagreeing writes no more checkpoints than others.
+// A device that keeps disagreeing writes no more checkpoints than other devices.
 func TestWrongReferencesSpareFlash(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := digestPlan()

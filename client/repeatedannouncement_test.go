@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// The same bytes answer an announcement whenever it is repeated, in every attempt and after a
-// restart of the coordinator. The loss is not called again.
+// A device answers a repeated announcement with the same bytes, in every attempt and after a
+// restart of the coordinator. The device does not call the loss again.
 func TestRepeatedAnnouncement(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, testPlan(small)), newMoody(t)
@@ -35,8 +35,8 @@ func TestRepeatedAnnouncement(t *testing.T) {
 	})
 }
 
-// A round announced again with another step size or number of perturbations is another
-// question, which the first reply does not answer.
+// If a round is announced again with another step size or number of perturbations, the first reply
+// does not answer it.
 func TestAnnouncedOtherwise(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
@@ -60,7 +60,8 @@ func TestAnnouncedOtherwise(t *testing.T) {
 	})
 }
 
-// A round whose step is 0 moves no x, but the rule normalized counts its scalars: devices work.
+// A step size of 0 does not move x, but the rule normalized uses the round's scalars: so devices
+// work.
 func TestStepZeroAnnounced(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
@@ -72,8 +73,8 @@ func TestStepZeroAnnounced(t *testing.T) {
 	})
 }
 
-// An announcement that was on its way while the answer to a join told of its attempt is not a
-// repetition: the device replies once. It replies again to a repetition.
+// An announcement may be on its way while the answer to a join names the same attempt. Such an
+// announcement is no repetition: the device replies once. The device replies again to a repetition.
 func TestAnnouncedBesideJoin(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -89,7 +90,7 @@ func TestAnnouncedBesideJoin(t *testing.T) {
 	})
 }
 
-// A decline is repeated within its attempt; the next attempt is another chance.
+// A device repeats a decline within its attempt; in the next attempt it may contribute.
 func TestDeclineStandsForItsAttempt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, testPlan(small)), newMoody(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// slowly makes each answer to a catch-up take a second, and returns how many there were.
+// slowly makes each answer to a catch-up take a second, and returns the number of answers.
 func (h *host) slowly() *atomic.Int64 {
 	var seconds atomic.Int64
 	h.answers(func(m bus.Message) bool {
@@ -31,8 +31,8 @@ func (h *host) slowly() *atomic.Int64 {
 	return &seconds
 }
 
-// attack makes the device start over as soon as it is at the head, for a time, and returns how
-// often it replayed the log. again changes the log.
+// attack makes the device start over as soon as it is at the head, for the given time. attack
+// returns how often the device replayed the log. again changes the log.
 func (h *host) attack(d *device, during time.Duration, again func()) (replays int) {
 	h.asked()
 	for began := time.Now(); time.Since(began) < during; pass(time.Second) {
@@ -49,9 +49,9 @@ func (h *host) attack(d *device, during time.Duration, again func()) (replays in
 	return replays
 }
 
-// A coordinator that rolls the run back as soon as a device has followed makes it replay for half
-// of its time at most, after the first three times. The device says that it waits, and follows in
-// the end.
+// A coordinator rolls the run back as soon as a device has followed. After three replays, the
+// device replays for at most half of its time. The device reports that it waits, and follows in the
+// end.
 func TestReplayBudget(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -65,7 +65,8 @@ func TestReplayBudget(t *testing.T) {
 		d.progress()
 		const during = 10 * time.Minute
 		replays := h.attack(d, during, func() { h.rollback(40) })
-		// 3, then after waits of 5 s and more, each twice as long as the last.
+		// three replays at once, and then replays after waits of 5 s and more: each wait is twice as long
+		// as the last
 		if replays < 6 || replays > 12 || time.Duration(seconds.Load()) > during/2/time.Second {
 			t.Errorf("%d replays that took %d s of %v", replays, seconds.Load(), during)
 		}
@@ -86,7 +87,7 @@ func TestReplayBudget(t *testing.T) {
 	})
 }
 
-// An operator's rollbacks cost no wait: three at once, and one each twenty minutes.
+// An operator's rollbacks cost no wait: three rollbacks at once, and one more each twenty minutes.
 func TestFreeReplays(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -113,7 +114,8 @@ func TestFreeReplays(t *testing.T) {
 	})
 }
 
-// A coordinator that replaces its log again and again is bounded alike, where a person accepts it.
+// If a coordinator replaces its log again and again, and the operator accepts each loss, the
+// device's replays have the same bound.
 func TestReplayBudgetOfForks(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))

@@ -13,8 +13,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A failing store is reported once until it works again. The run continues, and the client
-// tries the store again when a checkpoint is due.
+// The client reports a failing store once until the store works again. The run continues, and the
+// client tries the store again when a checkpoint is due.
 func TestStoreFails(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, testPlan(small)), newStore(t)
@@ -57,12 +57,12 @@ func TestStoreFails(t *testing.T) {
 		h.agrees(d, h.last())
 		store.fails(full, "checkpoint")
 		h.follow(1)
-		d.stop() // cannot keep it
+		d.stop() // the store cannot keep the state
 	})
 }
 
-// The reply is in the store before it is sent. A restarted device sends the same bytes, without
-// calling the loss.
+// The reply is in the store before the device sends it. A restarted device sends the same bytes,
+// without calling the loss.
 func TestReplyIsKept(t *testing.T) {
 	{
 		bubble(t, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestReplyIsKept(t *testing.T) {
 			calls := o.calls.Load()
 			o.mood = func(_ context.Context, _ []float32) (float64, error) {
 				return 5, nil
-			} // it would be another one now
+			} // a second call would give another loss
 			d = h.device("d0", o, with(store))
 			for _, edit := range []func(*wire.Announcement){
 				func(*wire.Announcement) {},
@@ -120,7 +120,8 @@ func damages() map[string]func([]byte) []byte {
 	}
 }
 
-// A reply that is damaged or not this device's is set aside and computed anew.
+// The client sets aside a stored reply that is damaged or not this device's, and computes a new
+// reply.
 func TestUnusableReply(t *testing.T) {
 	damage := damages()
 	bubble(t, func(t *testing.T) {

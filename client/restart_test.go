@@ -20,8 +20,8 @@ func (h *host) follow(records int) {
 	h.take()
 }
 
-// A device that was stopped continues from its checkpoint in another process, also over
-// rollbacks, and takes part as before.
+// A device that was stopped continues from its checkpoint in another process, also after rollbacks.
+// It takes part as before.
 func TestRestartGoesOn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
@@ -48,7 +48,7 @@ func TestRestartGoesOn(t *testing.T) {
 			t.Errorf("asked for records %v, want %d on", asked, at+1)
 		}
 		h.append(wire.Record{Kind: wire.KindRollback,
-			To: at - 1}) // after the one that the first process saw
+			To: at - 1}) // a rollback after the one that the first process saw
 		h.announce()
 		h.agrees(d, h.last())
 		if asked := h.asked(); !slices.Equal(asked, []uint64{2}) {
@@ -57,7 +57,7 @@ func TestRestartGoesOn(t *testing.T) {
 	})
 }
 
-// A restarted device has its state, but takes no part before a coordinator gives it a slot.
+// A restarted device has its state, but takes no part until a coordinator gives it a slot.
 func TestRestartWithoutSlot(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, testPlan(small)), newStore(t)
@@ -83,8 +83,8 @@ func TestRestartWithoutSlot(t *testing.T) {
 	})
 }
 
-// For a device that has its end, a run is over with or without a coordinator, unless the
-// coordinator has another log.
+// If a device has the end of a run, the run is over for the device with or without a coordinator,
+// unless the coordinator has another log.
 func TestRestartAfterTheEnd(t *testing.T) {
 	for _, other := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A rollback, also one nested in another, is replayed by devices that were present and by late
-// joiners.
+// Devices that were present and late joiners replay a rollback, also a rollback within the records
+// that another rollback undid.
 func TestRollback(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -40,7 +40,7 @@ func TestRollback(t *testing.T) {
 		ninth, want := h.last(), digest()
 		rounds(2)
 		back(ninth)
-		back(h.last()) // changes nothing
+		back(h.last()) // a rollback to the last record changes nothing
 		if n, _ := d.Digest(); n != h.last() || digest() != want {
 			t.Fatalf("digest %x after record %d, want %x after %d", digest(), n, want, h.last())
 		}
@@ -83,10 +83,10 @@ func TestForgedRollback(t *testing.T) {
 	})
 }
 
-// A rollback interrupted by lost answers or a stop is completed later: during the replay, and
-// during the pass over what was undone.
+// The device completes a rollback later if lost answers or a stop interrupted it: during the
+// replay, and during the pass over the undone records.
 func TestInterruptedRollback(t *testing.T) {
-	for _, lost := range []uint64{1, 2, 4, 5} { // requests from here on
+	for _, lost := range []uint64{1, 2, 4, 5} { // the host's answers get lost from this request on
 		bubble(t, func(t *testing.T) {
 			h := newHost(t, testPlan(small))
 			d := h.device("d0", bowlLoss(small, 0))
@@ -105,7 +105,7 @@ func TestInterruptedRollback(t *testing.T) {
 			pass(6 * time.Second)
 			h.announce()
 			pass(time.Second)
-			want := max(1, min(lost-1, 3)) // the plan is at hand, record 4 does not count
+			want := max(1, min(lost-1, 3)) // the device has the plan, and record 4 does not count
 			if n, err := d.Params(make([]float32, small)); n != want || err != nil {
 				t.Fatalf("Params: record %d, %v, want %d", n, err, want)
 			}
@@ -123,14 +123,14 @@ func TestInterruptedRollback(t *testing.T) {
 	}
 }
 
-// A log with many rollbacks, some of them to records that were undone, costs a late joiner at
-// most three passes. That also holds if requests are lost, and if a catch-up fails and the next
-// announcement resumes it.
+// A log has many rollbacks, some of them to records that other rollbacks undid. The log costs a
+// late joiner at most three passes. That also holds if requests are lost, or if a catch-up fails
+// and the next announcement resumes it.
 func TestManyRollbacks(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		lost func(i int) bool // request i, from 0
-		more int              // extra requests allowed for every three without loss
+		lost func(i int) bool // whether request i, from 0, is lost
+		more int              // extra requests allowed for every three requests without loss
 	}{
 		{"all answered", func(int) bool { return false }, 0},
 		{"every fifth lost", func(i int) bool { return i%5 == 4 }, 1},
@@ -175,8 +175,8 @@ func TestManyRollbacks(t *testing.T) {
 	}
 }
 
-// The log loses the rollback that a device was about to follow, and grows differently: the
-// device follows the log.
+// The log loses the rollback that a device was about to follow, and gets other records. The device
+// follows the log.
 func TestRollbackIsLost(t *testing.T) {
 	for _, longer := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
@@ -191,7 +191,7 @@ func TestRollbackIsLost(t *testing.T) {
 			h.append(wire.Record{Kind: wire.KindRollback, To: 3})
 			h.answers(func(m bus.Message) bool {
 				request, err := wire.DecodeCatchUpRequest(m.Data)
-				return err == nil && request.From > 6 // while it passes over the rest
+				return err == nil && request.From > 6 // while the device skips the rest
 			})
 			h.announce()
 			pass(time.Minute)

@@ -9,8 +9,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Parameters are float32 in the client and float64 in the test. So a point is off by at most
-// 2^-24 of its size, of which a difference makes 2^-24/mu, and later rounds add little to it.
+// Parameters are float32 in the client and float64 in the test. So a point has an error of at most
+// 2^-24 of its size. In a difference quotient this error becomes 2^-24/mu, and later rounds add
+// little to it.
 const scalarTolerance = 1e-4
 
 var planCases = []struct {
@@ -45,8 +46,8 @@ var planCases = []struct {
 	}},
 }
 
-// Devices with different losses keep the witness's bits, and send what the paper's algorithm
-// says.
+// Devices with different losses keep the same bits as the witness, and send what the paper's
+// algorithm says.
 func TestRounds(t *testing.T) {
 	const dim, devices, rounds = 4200, 3, 3
 	for _, tt := range planCases {
@@ -102,7 +103,7 @@ func checkReply(t *testing.T, r reply, n uint64, tip wire.Tip, want wantedReply)
 	}
 }
 
-// Training lowers the loss: signs and factors are right in the whole loop.
+// Training lowers the loss, so signs and factors are right in the whole loop.
 func TestTraining(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(20)

@@ -16,7 +16,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Run refuses a second one at the same time, and leaves no goroutine behind.
+// A second Run at the same time is refused, and Run leaves no goroutine behind.
 func TestRunTwice(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -41,7 +41,7 @@ func TestRunTwice(t *testing.T) {
 	})
 }
 
-// An error of the Recorder ends Run, in every state of the client, and Run returns it once.
+// An error of the Recorder ends Run, in every state of the client, and Run returns that error once.
 func TestRecorderStopsRun(t *testing.T) {
 	errEnough := errors.New("enough")
 	for _, state := range []client.State{client.Joining, client.CatchingUp, client.Waiting,
@@ -82,8 +82,7 @@ func TestRecorderStopsRun(t *testing.T) {
 	}
 }
 
-// Params and Digest may be called at any time, from any goroutine. They return the state after
-// one record.
+// Any goroutine may call Params and Digest at any time. They return the state after one record.
 func TestParamsMeanwhile(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const dim, rounds = 5000, 30

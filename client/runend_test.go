@@ -41,7 +41,7 @@ func TestEnd(t *testing.T) {
 	})
 }
 
-// An end is an end, even if a false announcement opens a round after it.
+// After the run's end, a device ignores a false announcement that opens a round.
 func TestEndWithOpenRound(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
@@ -55,8 +55,8 @@ func TestEndWithOpenRound(t *testing.T) {
 	})
 }
 
-// If a coordinator ends the run and disappears before a snapshot is proven, the device keeps
-// its state.
+// If a coordinator ends the run and disappears before a reference proves a snapshot, the device
+// keeps its state.
 func TestEndUnproven(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, digestPlan()), newStore(t)

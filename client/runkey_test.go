@@ -74,7 +74,7 @@ func TestRunKey(t *testing.T) {
 	}
 }
 
-// A client with another key does not set aside the items of a store: the state is good.
+// A client with another key does not set aside the items of a store, because the state is good.
 func TestRunKeyOfCheckpoint(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := private(t), newStore(t)
@@ -102,7 +102,7 @@ func TestRunKeyOfCheckpoint(t *testing.T) {
 }
 
 // The snapshot of a passive replica reveals nothing without the key, and a device with the key
-// takes it. A damaged one counts as bad, three times.
+// takes the snapshot. A damaged snapshot counts as bad, three times.
 func TestSealedSnapshot(t *testing.T) {
 	for _, damage := range []string{"", "bit", "plain", "cut", "of an earlier version"} {
 		bubble(t, func(t *testing.T) {
@@ -151,8 +151,8 @@ func TestSealedSnapshot(t *testing.T) {
 	}
 }
 
-// A restarted passive replica serves the snapshot in its store. It does not seal it anew,
-// because devices may already have pieces of it.
+// A restarted passive replica serves the snapshot in its store. The replica does not encrypt the
+// snapshot again, because devices may already have pieces of it.
 func TestSealedSnapshotStays(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := private(t), newStore(t)
@@ -162,7 +162,7 @@ func TestSealedSnapshotStays(t *testing.T) {
 		w := h.passive("w", store, 40, keyed(secret))
 		first := store.get("snapshot")
 		store = w.killed(store)
-		store.put("checkpoint", nil) // so that it replays
+		store.put("checkpoint", nil) // so that the replica replays
 		store.took()
 		w = h.passive("w", store, 40, keyed(secret))
 		h.agrees(w, h.last())

@@ -13,8 +13,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// The largest half is 65504. A scalar that rounds to it is accepted; one that rounds to more is
-// too large.
+// The largest half is 65504. The device sends a scalar that rounds to 65504, and declines a scalar
+// that rounds to more.
 func TestHalfOverflow(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
@@ -43,7 +43,8 @@ func TestHalfOverflow(t *testing.T) {
 	})
 }
 
-// sends checks that the device sends a scalar of about g, or declines it as too large.
+// sends checks that the device sends a scalar of about g, or declines because the scalar is too
+// large.
 func (h *host) sends(g float64, fits bool) {
 	h.t.Helper()
 	h.announce(func(a *wire.Announcement) {
@@ -60,7 +61,8 @@ func (h *host) sends(g float64, fits bool) {
 	}
 }
 
-// The scale of a block is a half, too, and a scalar may become longer by half a step.
+// The scale of a block is a half, too, and rounding may increase a scalar by half a step of the
+// scale.
 func TestScaleOverflow(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
@@ -89,8 +91,8 @@ func TestScaleOverflow(t *testing.T) {
 	})
 }
 
-// A device moves by what it sends, rounded: a replica that advances by the scalars of one step
-// reaches the point of the next.
+// A device moves by the rounded scalars that it sends: a replica that advances by the scalars of
+// one step reaches the point of the next step.
 func TestMovesByWhatItSends(t *testing.T) {
 	for _, precision := range []plan.Precision{plan.Half, plan.Int8, plan.Int4, plan.Int2} {
 		t.Run(precision.String(), func(t *testing.T) { movesByWhatItSends(t, precision) })

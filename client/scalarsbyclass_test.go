@@ -71,8 +71,9 @@ func (o *classed) ClassLosses(_ context.Context, x []float32, b objective.Batch,
 	return nil
 }
 
-// A device sends scalars of each class of its minibatch with five samples or more: difference
-// quotients of the class's loss, along the directions of its group, here in float64.
+// A device sends scalars of each class of its minibatch with five samples or more. The scalars are
+// difference quotients of the class's loss, along the directions of the device's group. The test
+// computes them in float64.
 func TestScalarsByClass(t *testing.T) {
 	for name, edit := range map[string]func(*plan.Plan){
 		"forward": func(*plan.Plan) {},
@@ -128,7 +129,8 @@ func checkScalar(t *testing.T, pl *plan.Plan, x []float64, class, p int, got flo
 	}
 }
 
-// A minibatch of few samples sends the classes of the most.
+// If no class has enough samples in a minibatch, the device sends the classes with the most
+// samples.
 func TestFewOfEachClass(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, classPlan()), newClassed()
@@ -175,8 +177,8 @@ func TestSharesOfClasses(t *testing.T) {
 	}
 }
 
-// Without losses by class a device declines in words, and so it does for wrong ones. A later round
-// has another chance.
+// Without losses by class a device declines and says why. It does the same if these losses are
+// wrong. In a later round the device may contribute.
 func TestWrongClasses(t *testing.T) {
 	for words, edit := range map[string]func(*classed){
 		"must not depend on x": func(o *classed) {
@@ -200,7 +202,7 @@ func TestWrongClasses(t *testing.T) {
 			o.fails, o.batch = nil, batch
 			h.conclude(wire.Round{Contributors: 1, Terms: []wire.Term{{Source: prng.Slot(0),
 				Scalars: wire.AppendScalars(nil, 1, 2, 3)}}})
-			pass(time.Minute) // of a backoff
+			pass(time.Minute) // the time of a backoff
 			h.announce(inGroups([]uint32{0}))
 			h.one(wire.Contribution)
 		})

@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/wire/secagg"
 )
 
-// TestOutJoinsAgain: a device with secure=sum that the coordinator believes to be away can send
-// nothing that shows that it is back. So it joins again, within a while.
+// TestOutJoinsAgain: with secure=sum, a device that the coordinator believes to be away can send
+// nothing that shows that the device is back. So the device joins again, after a while.
 func TestOutJoinsAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)
@@ -40,14 +40,15 @@ func TestOutJoinsAgain(t *testing.T) {
 	})
 }
 
-// TestVainJoinIsRepeated: a device that asked in vain where the run is asks again once the
-// coordinator announces something, which may believe that the device is gone.
+// TestVainJoinIsRepeated: a device got no answer when it asked how far the run is. The device asks
+// again once the coordinator announces something, because the coordinator may believe that the
+// device is gone.
 func TestVainJoinIsRepeated(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))
 		d := h.device("d0", bowlLoss(small, 0))
 		d.stop()
-		h.answers(func(bus.Message) bool { return true }) // requests get lost
+		h.answers(func(bus.Message) bool { return true }) // the host drops requests
 		d.run()
 		pass(time.Minute)
 		h.answers(nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// sign gives the host a key, and returns an edit that pins it.
+// sign gives the host a key, and returns an edit of a client's config that pins the key.
 func (h *host) sign() func(*client.Config) {
 	h.t.Helper()
 	var err error
@@ -30,8 +30,8 @@ func (h *host) vouch(n uint64) {
 }
 
 // TestSignedSnapshots: a device that pins the coordinator's key takes a snapshot only if the
-// coordinator vouches for its digest, and never another's plan numbers. It ends with the log's bits
-// in every case, also in a run without digests.
+// coordinator vouches for its digest. The device never takes the plan's numbers from another party.
+// The device ends with the log's bits in every case, also in a run without digests.
 func TestSignedSnapshots(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -78,7 +78,7 @@ func TestSignedSnapshots(t *testing.T) {
 				if asks := l.pieces() > 0; asks != tt.asks {
 					t.Errorf("%d pieces were asked for", l.pieces())
 				}
-				took := true // it did not ask for the records before
+				took := true // took: the device did not ask for the records before the snapshot
 				for _, from := range h.asked() {
 					took = took && (from == 1 || from >= at)
 				}

@@ -14,8 +14,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A device beyond its horizon takes the snapshot and the records after it, also over rollbacks,
-// and ends with the same bits. Meanwhile the previous state stays readable.
+// A device beyond its horizon takes the snapshot and replays the records after it, also over
+// rollbacks, and ends with the same bits. During the download the app can read the previous state.
 func TestSnapshotCatchUp(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const dim = 20_000
@@ -86,7 +86,7 @@ func TestSnapshotCatchUp(t *testing.T) {
 	})
 }
 
-// A reference for a state after the snapshot proves it.
+// A reference for a state after the snapshot proves the snapshot.
 func TestSnapshotIsProven(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, digestPlan()), newStore(t)
@@ -97,7 +97,7 @@ func TestSnapshotIsProven(t *testing.T) {
 		d := h.device("d0", bowlLoss(small, 0), horizon, with(store))
 		h.announce()
 		h.agrees(d, 41)
-		h.announce(h.refer(32)) // says nothing of the rest of the plan
+		h.announce(h.refer(32)) // the reference says nothing about the rest of the plan
 		h.take()
 		if d.Unproven() != 32 {
 			t.Errorf("unproven %d, want 32", d.Unproven())
@@ -139,7 +139,7 @@ func TestSnapshotResumes(t *testing.T) {
 			}
 			return !deaf || q.Offset < 3*(wire.MaxFrame-128)
 		}
-		h.answers(func(m bus.Message) bool { // nor the log
+		h.answers(func(m bus.Message) bool { // the host does not answer requests for records, either
 			request, err := wire.DecodeCatchUpRequest(m.Data)
 			return err == nil && deaf && request.From == 2
 		})
@@ -165,8 +165,8 @@ func TestSnapshotResumes(t *testing.T) {
 	})
 }
 
-// The choice is by bytes and seconds. With long records and a small model, a device far behind
-// takes the snapshot; one a little behind does not ask for it.
+// The device chooses by bytes and seconds. With long records and a small model, a device far behind
+// takes the snapshot. A device that is a little behind does not ask for a snapshot.
 func TestSnapshotByCost(t *testing.T) {
 	for _, tt := range []struct {
 		records int
@@ -176,7 +176,7 @@ func TestSnapshotByCost(t *testing.T) {
 	}{
 		{20, 8, false, false},
 		{100, 8, true, true},
-		{100, 0, false, false}, // nothing could prove it
+		{100, 0, false, false}, // no reference could prove a snapshot
 	} {
 		bubble(t, func(t *testing.T) {
 			p := testPlan(small)
@@ -201,7 +201,7 @@ func TestSnapshotByCost(t *testing.T) {
 	}
 }
 
-// Without an answer about snapshots the device replays.
+// If nobody answers its request for a snapshot, the device replays.
 func TestNoSnapshots(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, digestPlan())
@@ -239,7 +239,7 @@ func TestSnapshotOfAPassiveReplica(t *testing.T) {
 	})
 }
 
-// An abandoned download takes no memory once the records are there.
+// An abandoned download takes no memory once the device has the records.
 func TestAbandonedDownload(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const dim = 90_000

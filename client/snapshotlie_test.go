@@ -15,7 +15,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Whatever is wrong with snapshots, the device replays the log, and ends with its bits.
+// Whatever is wrong with snapshots, the device replays the log, and ends with the log's bits.
 func TestSnapshotFallsBack(t *testing.T) {
 	const last = 60
 	lie := func(edit func(r *replica.Replica)) func(*library) {
@@ -170,8 +170,8 @@ func reference(h *host, n uint64) []byte {
 	return a.Rest
 }
 
-// A false snapshot that passes at first is detected by the next reference, and by the end of
-// the run at the latest, also by a device that was killed meanwhile.
+// If a false snapshot passes the first checks, the next reference detects it, or the end of the run
+// at the latest. This holds also for a device that was killed in between.
 func TestLyingSnapshot(t *testing.T) {
 	for _, end := range []bool{false, true} {
 		for _, kept := range []bool{false, true} {
@@ -231,7 +231,8 @@ func TestLyingSnapshot(t *testing.T) {
 	}
 }
 
-// A device killed while it proves the last state has not accepted it as the run's.
+// A device is killed while it proves the last state. The device has not accepted that state as the
+// run's.
 func TestUnprovenEnd(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, digestPlan()), newStore(t)
@@ -248,7 +249,7 @@ func TestUnprovenEnd(t *testing.T) {
 		d := h.device("d0", bowlLoss(small, 0), horizon, with(store), often)
 		over := func(a *wire.Announcement) { a.State = wire.Ended }
 		h.announce(over)
-		store = d.killed(store) // while it asks for the log
+		store = d.killed(store) // while the device asks for the log
 		h.answers(nil)
 		d = h.device("d0", bowlLoss(small, 0), with(store), often)
 		h.announce(over)

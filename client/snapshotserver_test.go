@@ -48,8 +48,8 @@ func (h *host) download(n uint64, piece uint64) *replica.Replica {
 	}
 }
 
-// Snapshots are written when they are due, served piece by piece to several devices at once,
-// and replaced.
+// A passive replica writes snapshots when they are due, sends them piece by piece to several
+// devices at once, and replaces them.
 func TestSnapshots(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const dim = 20_000 // two pieces of a frame
@@ -88,7 +88,7 @@ func TestSnapshots(t *testing.T) {
 			len(got.Data) > 0 {
 			t.Errorf("beyond the end: got %d bytes", len(got.Data))
 		}
-		// A device downloads it: the next one is skipped.
+		// A device downloads the snapshot, so the replica skips the next one.
 		h.follow(7)
 		if got := h.ask(wire.SnapshotRequest{}); got.N != 32 {
 			t.Errorf("offers record %d while 32 is downloaded", got.N)
@@ -98,7 +98,7 @@ func TestSnapshots(t *testing.T) {
 			t.Errorf("offers record %d, want 48: not two in a row are left out", got.N)
 		}
 		h.follow(3)
-		// A rollback to before it.
+		// The run rolls back to a record before the snapshot.
 		h.append(wire.Record{Kind: wire.KindRollback, To: 40})
 		h.announce()
 		if got := h.ask(wire.SnapshotRequest{}); got.N != 0 {
@@ -108,7 +108,7 @@ func TestSnapshots(t *testing.T) {
 		if got := h.ask(wire.SnapshotRequest{}); got.N != 56 {
 			t.Errorf("offers record %d, want 56", got.N)
 		}
-		// Another process serves it again.
+		// Another process serves the snapshot again.
 		d.stop()
 		if _, err := h.bus.Request(t.Context(), subjects.Snapshot(runName, "any"),
 			nil); !errors.Is(err, bus.ErrNoResponders) {
@@ -132,8 +132,8 @@ func TestSnapshots(t *testing.T) {
 	})
 }
 
-// Impossible requests, and those with a forbidden reply subject, are refused. An unusable
-// snapshot is set aside.
+// A replica refuses impossible requests, and requests with a forbidden reply subject. It sets an
+// unusable snapshot aside.
 func TestSnapshotRequestsRefused(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, testPlan(small)), newStore(t)
@@ -159,7 +159,7 @@ func TestSnapshotRequestsRefused(t *testing.T) {
 	})
 }
 
-// A failure to write a snapshot is reported once, and the previous one is still served.
+// A replica reports once that it failed to write a snapshot, and still serves the previous one.
 func TestSnapshotFails(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, testPlan(small)), newStore(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/client"
 )
 
-// A directory has one store at a time, and the error names the remedy for a second one.
+// Only one store at a time may use a directory, and the error for a second store names the remedy.
 func TestOpenStoreTwice(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	s, err := client.OpenStore(dir)

@@ -30,7 +30,7 @@ func bowlStream(dim, device int) objective.Objective {
 	})
 }
 
-// A streaming objective sends the same bytes as a flat one.
+// A device with a streaming objective sends the same bytes as with a flat one.
 func TestStreamingEqualsFlat(t *testing.T) {
 	const dim = 9001
 	tests := []struct {
@@ -72,7 +72,7 @@ func TestStreamingEqualsFlat(t *testing.T) {
 	}
 }
 
-// A point is revoked after its call, and reads stay within the model.
+// The client revokes a point after its call, and reads of a point stay within the model.
 func TestPoint(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const dim = 5000
@@ -113,8 +113,8 @@ func TestPoint(t *testing.T) {
 	})
 }
 
-// A goroutine of the app that keeps a point reads the vector that the point was made for, or
-// nothing. It never reads the iterate that the next local step moves.
+// A goroutine of the app that keeps a point reads the vector of that point, or nothing. The
+// goroutine never reads the iterate that the next local step moves.
 func TestPointKeptByGoroutine(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const dim = 1 << 20
@@ -149,8 +149,8 @@ func TestPointKeptByGoroutine(t *testing.T) {
 	})
 }
 
-// Several goroutines of the app read a point at once, some of them enough to occupy the
-// workers, and all see the same.
+// Several goroutines of the app read a point at once, some of them enough to occupy the workers,
+// and all goroutines read the same numbers.
 func TestPointOfManyReaders(t *testing.T) {
 	const dim, readers = 1<<18 + 5, 4
 	bubble(t, func(t *testing.T) {

@@ -18,8 +18,8 @@ func asking(k survey.Kind) func(*wire.Announcement) {
 	}
 }
 
-// TestSurveys: a device answers the surveys that its plan has, and refuses all others. The answers
-// tell its losses.
+// TestSurveys: a device answers the surveys that its plan has, and refuses all other surveys. The
+// answers contain the device's losses.
 func TestSurveys(t *testing.T) {
 	for name, test := range map[string]struct {
 		plan func() *plan.Plan

@@ -28,8 +28,9 @@ func (h *host) stall(from int) {
 	})
 }
 
-// A device sends no bytes again that the present coordinator has: in another attempt it asks. A
-// restarted coordinator gets the same bytes from the beginning, another attempt gets the rest.
+// A device does not send bytes again that the present coordinator has: in another attempt the
+// device only asks. A restarted coordinator gets the same bytes from the beginning, and another
+// attempt gets the rest.
 func TestUploadIsAskedForAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, o := newHost(t, densePlan(threeDim)), newMoody(t)
@@ -54,7 +55,7 @@ func TestUploadIsAskedForAgain(t *testing.T) {
 		if p := d.now(); p.State != client.Waiting || p.Contributed {
 			t.Errorf("reported %+v after the question, want that it waits", p)
 		}
-		h.vault.taken = nil // it was another coordinator that had it
+		h.vault.taken = nil // another coordinator had the vector
 		h.announce(func(a *wire.Announcement) { a.Attempt = 2 })
 		if again := h.oneVector(); !sameBytes(first, again) {
 			t.Errorf("got %v, first %v", again, first)
@@ -97,8 +98,8 @@ func TestUploadIsAskedForAgain(t *testing.T) {
 	})
 }
 
-// A coordinator that restarts during an upload, under the same announcement or none, gets the
-// whole vector.
+// A coordinator that restarts during an upload gets the whole vector, with or without a new
+// announcement.
 func TestUploadStartsOver(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, densePlan(threeDim))
@@ -121,7 +122,8 @@ func TestUploadStartsOver(t *testing.T) {
 	})
 }
 
-// A device asks a busy coordinator again after the time it says, and not in step with others.
+// A device asks a busy coordinator again after the time that the coordinator names, and not at the
+// same time as other devices.
 func TestUploadBusy(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const wait = 4 * time.Second
@@ -170,7 +172,8 @@ func TestUploadBusy(t *testing.T) {
 	})
 }
 
-// A refusal is reported, and valid for its attempt; the next may have another answer.
+// A device reports a refusal. The refusal is valid for its attempt; in the next attempt the
+// coordinator may accept the vector.
 func TestUploadRefused(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, densePlan(threeDim))
@@ -198,8 +201,8 @@ func TestUploadRefused(t *testing.T) {
 	})
 }
 
-// A device sends a piece again, after pauses and until the round is over, if there is no answer
-// or a malformed one. The next round is another chance.
+// If there is no answer to a piece, or a malformed one, the device sends the piece again, after
+// pauses, until the round is over. In the next round the device uploads again.
 func TestUploadNotAnswered(t *testing.T) {
 	garbage := map[string]func(u wire.Upload) []byte{
 		"silence":  func(wire.Upload) []byte { return nil },
@@ -285,7 +288,7 @@ func TestUploadSuperseded(t *testing.T) {
 	})
 }
 
-// An upload's progress is reported.
+// A device reports the progress of an upload.
 func TestUploadProgress(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, densePlan(threeDim))
@@ -306,8 +309,8 @@ func TestUploadProgress(t *testing.T) {
 	})
 }
 
-// A coordinator that lost its members refuses the vectors of devices it does not know, and
-// takes them once they have joined again, in the same attempt.
+// A coordinator that lost its members refuses the vectors of devices that it does not know. The
+// coordinator accepts the vectors once the devices have joined again, in the same attempt.
 func TestUploadAfterJoiningAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, densePlan(small))
@@ -328,7 +331,7 @@ func TestUploadAfterJoiningAgain(t *testing.T) {
 			pass(time.Duration(h.plan.Reannounce) * time.Millisecond)
 		}
 		h.oneVector()
-		if n := len(h.pieces()); n != 4 { // of two rounds, the refusal, and again
+		if n := len(h.pieces()); n != 4 { // two rounds, a refused piece, and that piece again
 			t.Errorf("%d pieces, want 4", n)
 		}
 	})

@@ -12,8 +12,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// The vector is in the store before its first piece is sent. A device killed in the middle
-// resumes with the same bytes where the coordinator says, without calling the loss.
+// The vector is in the store before the device sends the first piece. A device killed during the
+// upload resumes with the same bytes from the byte that the coordinator names, without calling the
+// loss.
 func TestUploadIsKept(t *testing.T) {
 	for cut := range 3 {
 		bubble(t, func(t *testing.T) {
@@ -48,7 +49,7 @@ func TestUploadIsKept(t *testing.T) {
 			calls := o.calls.Load()
 			o.mood = func(context.Context, []float32) (float64, error) {
 				return 5, nil
-			} // it would be another one now
+			} // a second call would give another loss
 			d = h.device("d0", o, with(store))
 			h.announce()
 			got := h.oneVector()
@@ -77,7 +78,8 @@ func TestUploadIsKept(t *testing.T) {
 	}
 }
 
-// An upload that is damaged or not this device's is set aside and computed anew.
+// The client sets aside a stored upload that is damaged or not this device's, and computes a new
+// vector.
 func TestUnusableUpload(t *testing.T) {
 	damage := damages()
 	bubble(t, func(t *testing.T) {
@@ -114,7 +116,7 @@ func TestUnusableUpload(t *testing.T) {
 	})
 }
 
-// If the store fails to save a vector, that is reported once, and the vector is sent.
+// If the store fails to save a vector, the client reports that once, and sends the vector.
 func TestUploadNotKept(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, densePlan(small)), newStore(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// The variates are stored before the next reply, and only if they changed.
+// The device stores the variates before the next reply, and only if they changed.
 func TestVariatesAreKept(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := corrected(t, plan.ScaffoldMean), newStore(t)
@@ -44,7 +44,7 @@ func TestVariatesAreKept(t *testing.T) {
 	})
 }
 
-// A variates file that is not this device's is set aside and reported. The device uses its last
+// The device sets aside and reports a variates file that is not its own. The device uses its last
 // reply instead.
 func TestUnusableVariates(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestUnusableVariates(t *testing.T) {
 			last, _ = h.asks(d)
 			h.includes(last)
 		}
-		h.announce(nobody) // so that the last reply is the variate
+		h.announce(nobody) // so that the last reply becomes the variate
 		d.stop()
 		file, lastReply := store.get("variates"), store.get("reply")
 		damage := map[string][]byte{
@@ -82,8 +82,9 @@ func TestUnusableVariates(t *testing.T) {
 	})
 }
 
-// killedVectors returns what the only device of a run with control variates sends, and how often it
-// asks for records. It is killed after each round in kills; its last checkpoint is older.
+// killedVectors returns what the only device of a run with control variates sends, and how often
+// the device asks for records. The test kills the device after each round in kills; the device's
+// last checkpoint is older.
 func killedVectors(t *testing.T, kills map[int]bool) (sent [][]byte) {
 	bubble(t, func(t *testing.T) {
 		p := densePlan(small)
@@ -112,9 +113,9 @@ func killedVectors(t *testing.T, kills map[int]bool) (sent [][]byte) {
 	return sent
 }
 
-// TestKilledVariate: a device with transport=dense and control=scaffold-2 sends the vectors of an
-// undisturbed device, after whatever round it is killed. Its control variate is in the vector that
-// it promised last.
+// TestKilledVariate: a device with transport=dense and control=scaffold-2 sends the same vectors as
+// an undisturbed device, whatever round it is killed after. The vector that the device promised
+// last contains its control variate.
 func TestKilledVariate(t *testing.T) {
 	want := killedVectors(t, nil)
 	for _, kills := range []map[int]bool{{1: true}, {2: true}, {3: true}, {6: true},

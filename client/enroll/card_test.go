@@ -12,7 +12,7 @@ import (
 
 const seed = "SUAMSECRETSECRETSECRET"
 
-// line returns one with an edit.
+// line returns a valid line, edited.
 func line(edit func(url.Values)) string {
 	q := url.Values{"v": {"1"}, "url": {"tls://broker:4222"}, "run": {"rooms"}, "id": {"kitchen"},
 		"ca": {base64.RawURLEncoding.EncodeToString(make([]byte, 32))}, "seed": {seed},
@@ -21,7 +21,7 @@ func line(edit func(url.Values)) string {
 	return " " + enroll.Start + q.Encode() + "\n"
 }
 
-// TestParse: a line is read whole, or its error says what is missing, and nothing that is secret.
+// TestParse: Parse reads a line whole, or its error says what is missing and contains no secret.
 func TestParse(t *testing.T) {
 	c, err := enroll.Parse(line(func(url.Values) {}))
 	want := enroll.Card{URL: "tls://broker:4222", Run: "rooms", ID: "kitchen", JWT: "eyJ.x",

@@ -16,7 +16,8 @@ type thermometer struct {
 
 func (t *thermometer) Dim() int { return 2 }
 
-// Loss is the mean square error on the minibatch that b names: the same seed draws the same one.
+// Loss is the mean square error on the minibatch that b names: the same seed draws the same
+// minibatch.
 func (t *thermometer) Loss(_ context.Context, x []float32, b objective.Batch) (float64, error) {
 	random := rand.New(rand.NewPCG(b.Seed, 0))
 	samples := random.Perm(len(t.times))
@@ -31,13 +32,14 @@ func (t *thermometer) Loss(_ context.Context, x []float32, b objective.Batch) (f
 	return sum / float64(len(samples)), nil
 }
 
-// Samples makes it an [objective.Sampler]: no minibatch is larger.
+// Samples makes a thermometer an [objective.Sampler]: no minibatch has more samples.
 func (t *thermometer) Samples() int { return len(t.times) }
 
-// MayWork makes it an [objective.Policy]: it declines rounds while its battery is low.
+// MayWork makes a thermometer an [objective.Policy]: the device declines rounds while its battery
+// is low.
 func (t *thermometer) MayWork(objective.Work) bool { return t.battery > 20 }
 
-// A loss on a device's own data, with what else the runtime asks a device.
+// This objective has a loss on a device's own data, a sample count and a policy.
 func Example() {
 	var device objective.Flat = &thermometer{
 		times: []float32{0, 1, 2, 3}, readings: []float32{20, 21, 22, 23}, battery: 15}
@@ -51,7 +53,7 @@ func Example() {
 	// works now: false
 }
 
-// A model in pieces: the loss reads a block at a time, and the runtime never copies the model.
+// This loss reads a block of the model at a time, and the runtime never copies the model.
 func ExampleStream() {
 	device := objective.Stream(10_000, func(_ context.Context, x *objective.Point,
 		_ objective.Batch) (float64, error) {

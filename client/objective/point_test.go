@@ -24,7 +24,7 @@ func sum(_ context.Context, x *objective.Point, _ objective.Batch) (float64, err
 	return total, nil
 }
 
-// An app tests its own streaming loss at a vector of its own.
+// An app can test its own streaming loss at a vector that it chooses.
 func TestNewPoint(t *testing.T) {
 	got, err := objective.Stream(5, sum).LossAt(
 		t.Context(), objective.NewPoint([]float32{1, 2, 3, 4, 5}), objective.Batch{})
@@ -33,7 +33,7 @@ func TestNewPoint(t *testing.T) {
 	}
 }
 
-// A point of an app's own is the only one of its step, until it is numbered.
+// A point that an app makes is the only point of its step, until the app numbers it.
 func TestNumbered(t *testing.T) {
 	p := objective.NewPoint([]float32{1, 2})
 	if p.Index() != 0 || p.Count() != 1 {
@@ -45,7 +45,7 @@ func TestNumbered(t *testing.T) {
 	}
 }
 
-// An app tests its own batched loss at vectors of its own.
+// An app can test its own batched loss at vectors that it chooses.
 func TestNewPoints(t *testing.T) {
 	sums := func(_ context.Context, x *objective.Points, _ objective.Batch,
 		losses []float64) error {
@@ -69,7 +69,7 @@ func TestNewPoints(t *testing.T) {
 	}
 }
 
-// A read that does not fit is an error that says what was read.
+// A read outside the model gives an error that says what the app read.
 func TestReadOutside(t *testing.T) {
 	p, ps := objective.NewPoint(make([]float32, 3)), objective.NewPoints(make([]float32, 3))
 	for _, tt := range []struct {

@@ -41,7 +41,7 @@ type broken struct{ fault error }
 func (b broken) Write([]byte) (int, error)         { return 0, b.fault }
 func (b broken) ReadAt([]byte, int64) (int, error) { return 0, b.fault }
 
-// A rig is a keeper, its store, and what it reported.
+// A rig is a keeper with its store and the reports of the keeper.
 type rig struct {
 	*files.Keeper
 	store    *frailStore
@@ -95,7 +95,7 @@ func (r *rig) loadStream(t *testing.T, of wire.Hash) (text string) {
 	return text
 }
 
-// raw returns a stored file, put replaces it.
+// raw returns a stored file, and put replaces it.
 func (r *rig) raw(t *testing.T) (b []byte) {
 	t.Helper()
 	if err := r.store.Store.Load(item, func(from *io.SectionReader) (err error) {
@@ -117,7 +117,7 @@ func (r *rig) put(t *testing.T, file []byte) {
 	}
 }
 
-// A failure to read or write an item is reported once. The keeper tries again each time.
+// The keeper reports a failure to read or write an item once, and tries again each time.
 func TestStoreFails(t *testing.T) {
 	r := newRig(t, "run", "d0")
 	r.store.fault = errors.New("no medium")
@@ -154,7 +154,7 @@ func TestReportFails(t *testing.T) {
 	}
 }
 
-// A file that this client and plan cannot have written is set aside and reported.
+// The keeper sets aside and reports a file that this client and plan cannot have written.
 func TestForeignStream(t *testing.T) {
 	r := newRig(t, "run", "d0")
 	if err := r.saveStream("some content"); err != nil {
@@ -198,7 +198,7 @@ func TestForeignStream(t *testing.T) {
 	}
 }
 
-// The same holds for a small file, also one that is too long.
+// The keeper also sets aside a foreign small file, or one that is too long.
 func TestForeignFile(t *testing.T) {
 	r := newRig(t, "run", "d0")
 	if err := r.SaveFile(item, magic, []byte("content")); err != nil {

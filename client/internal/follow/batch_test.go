@@ -11,17 +11,17 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A catch-up applies as many records at once as its pace allows, and stops at each state that
-// is wanted.
+// A catch-up applies as many records at once as its pace allows, and stops at each state that the
+// witness wants or whose digest is due.
 func TestBatch(t *testing.T) {
 	const dim, perturbations = 100, 10
 	perRecord := func(d time.Duration) pace { return pace{applied: d, work: dim * perturbations} }
 	tests := []struct {
 		name    string
 		pace    pace
-		every   uint32 // digests
+		every   uint32 // digest_every
 		snaps   uint64
-		batches []uint64 // the record after each
+		batches []uint64 // the last record of each batch
 	}{
 		{"unknown pace", pace{}, 0, 0, []uint64{2}},
 		{"fast", perRecord(time.Millisecond), 0, 0, []uint64{65, 129}},
@@ -66,13 +66,13 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// every is a witness that wants one state in so many records.
+// every is a witness that wants the state after every so many records.
 type every uint64
 
 func (e every) Wants(n uint64) bool         { return n%uint64(e) == 0 }
 func (e every) See(*Follower, uint64) error { return nil }
 
-// batchPlan is the plan of a run that compares states every so many records.
+// batchPlan is the plan of a run that compares digests every so many records.
 func batchPlan(t *testing.T, dim uint64, perturbations, every uint32) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound("decomfl", "bench", dim)
@@ -83,7 +83,7 @@ func batchPlan(t *testing.T, dim uint64, perturbations, every uint32) *plan.Plan
 	return p
 }
 
-// roundsOf returns record 1 of a plan and so many rounds.
+// roundsOf returns record 1 of a plan and the given number of rounds.
 func roundsOf(p *plan.Plan, rounds int) (first []byte, records [][]byte) {
 	first = (&wire.Record{
 		N: 1, Prev: wire.Genesis(p.Run), Kind: wire.KindPlan, Plan: p,

@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A download takes memory as bytes arrive, not as they are promised.
+// A download allocates memory as bytes arrive, and not for the size that the coordinator announced.
 func TestDenseMemoryAsBytesCome(t *testing.T) {
 	var p part
 	for range 5 {

@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// The choice between replay and snapshot, with the figures of phones and models.
+// The device chooses between replay and snapshot, here with realistic values for phones and models.
 func TestPays(t *testing.T) {
 	const never = 1 << 62
 	mib := 1 << 20

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// What a callback returns, panics with or leaves is its own, and the next one runs.
+// A Caller returns each callback's result, panic or exit, and then runs the next callback.
 func TestResults(t *testing.T) {
 	var c Caller
 	defer c.End()
@@ -36,7 +36,8 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// A callback that hangs is abandoned when the context ends. Nothing else runs until it returns.
+// The Caller abandons a callback that hangs when the context ends. No other callback runs until the
+// first one returns.
 func TestHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c Caller
@@ -63,11 +64,11 @@ func TestHangs(t *testing.T) {
 		if err := c.Run(t.Context(), func() error { return nil }, nil); err != nil {
 			t.Error(err)
 		}
-		c.End() // the bubble reports a goroutine that is left
+		c.End() // the bubble reports a goroutine that still runs
 	})
 }
 
-// A job that is not to be abandoned is waited for, and its result counts.
+// If a job must not be abandoned, the Caller waits for it, and returns its result.
 func TestNotAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c Caller

@@ -22,23 +22,24 @@ import (
 const (
 	run, id = "kitchen", "d0"
 	timeout = 10 * time.Second
-	every   = 5 * time.Second // an announcement
+	every   = 5 * time.Second // interval of announcements
 )
 
-// A line is a bus whose connection can be dead, without an error, or down, or replaced by another
-// while a check waits.
+// A line is a bus whose connection can be dead without an error, or down. Another connection can
+// replace it while a check waits.
 type line struct {
 	*bus.Memory
 
 	mu         sync.Mutex // guards what follows
 	dead, down bool
 	replaced   bool
-	stuck      error // of Reconnect
+	stuck      error // the error of Reconnect
 	checks     int
 	drops      []time.Time
 }
 
-// state returns the error of what is sent now, or waits for ctx where it is lost.
+// state returns the error of a message that the device sends now. If the line loses the message,
+// state waits for ctx.
 func (l *line) state(ctx context.Context) error {
 	l.mu.Lock()
 	dead, down, replaced := l.dead, l.down, l.replaced
@@ -95,7 +96,7 @@ type device struct {
 	log   strings.Builder
 }
 
-// each runs a test with a device of its own.
+// each runs a test with a new device.
 func each(t *testing.T, keys signed.Keys, f func(t *testing.T, d *device)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -109,7 +110,7 @@ func each(t *testing.T, keys signed.Keys, f func(t *testing.T, d *device)) {
 	})
 }
 
-// serve answers what comes on a subject; nil: it says nothing.
+// serve answers requests on a subject; nil: it answers nothing.
 func (d *device) serve(t *testing.T, subject string, answers func(frame []byte) [][]byte) {
 	t.Helper()
 	_, err := d.line.Subscribe(subject, func(m bus.Message) {
@@ -137,7 +138,7 @@ func took(call func()) time.Duration {
 	return time.Since(began)
 }
 
-// TestRequests: each request goes to a subject of its own, and its answer comes back.
+// TestRequests: each request goes to a subject of its own, and the answer comes back.
 func TestRequests(t *testing.T) {
 	each(t, nil, func(t *testing.T, d *device) {
 		for subject, ask := range map[string]func(context.Context, []byte) ([]byte, error){
@@ -159,8 +160,9 @@ func TestRequests(t *testing.T) {
 	})
 }
 
-// TestNoAnswer: a coordinator that says nothing is quiet. The connection is checked, and dropped
-// only where the broker says nothing either. What was good just now is not checked again.
+// TestNoAnswer: if the coordinator does not answer, the error is ErrQuiet. The link then checks the
+// connection, and drops it only if the broker does not answer, either. The link does not repeat a
+// check that was good just now.
 func TestNoAnswer(t *testing.T) {
 	each(t, nil, func(t *testing.T, d *device) {
 		d.serve(t, subjects.CatchUp(run, id), silent)
@@ -194,7 +196,8 @@ func TestNoAnswer(t *testing.T) {
 	})
 }
 
-// TestGoodJustNow: a check that was answered within one and a half intervals is not repeated.
+// TestGoodJustNow: if the broker answered a check within one and a half intervals, the link does
+// not repeat the check.
 func TestGoodJustNow(t *testing.T) {
 	each(t, nil, func(t *testing.T, d *device) {
 		d.serve(t, subjects.CatchUp(run, id), silent)
@@ -212,7 +215,8 @@ func TestGoodJustNow(t *testing.T) {
 	})
 }
 
-// TestEndsEarly: what the caller ends is no silence, and a denial needs no other check.
+// TestEndsEarly: if the caller ends a request, the error is not ErrQuiet. After a denial the link
+// makes no check.
 func TestEndsEarly(t *testing.T) {
 	each(t, nil, func(t *testing.T, d *device) {
 		d.serve(t, subjects.CatchUp(run, id), silent)
@@ -232,7 +236,7 @@ func TestEndsEarly(t *testing.T) {
 	})
 }
 
-// TestStepWaits: others may be why no answer comes to a step, so the connection is not doubted.
+// TestStepWaits: a step may wait for other devices, so the link makes no check if no answer comes.
 func TestStepWaits(t *testing.T) {
 	each(t, nil, func(t *testing.T, d *device) {
 		d.serve(t, subjects.Step(run, id), silent)
@@ -244,7 +248,7 @@ func TestStepWaits(t *testing.T) {
 	})
 }
 
-// TestJoin: a device tells about itself, and learns why the run takes nobody.
+// TestJoin: a device tells the operator about itself, and learns why the run takes no device.
 func TestJoin(t *testing.T) {
 	each(t, nil, func(t *testing.T, d *device) {
 		if _, err := d.Join(t.Context(), &wire.Known{}); !errors.Is(err, bus.ErrNoResponders) ||

@@ -15,8 +15,9 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// TestPublish: being offline loses a reply and no more. A denial ends Run. The server drops what it
-// forbids in silence, so the first reply that is sent is followed by a check, and no other.
+// TestPublish: being offline loses a reply and nothing else. A denial ends Run. The server drops
+// forbidden messages without an error, so the link makes one check, after the first reply that it
+// sends.
 func TestPublish(t *testing.T) {
 	each(t, nil, func(t *testing.T, d *device) {
 		publish := func(want bool, checks int) {
@@ -32,7 +33,7 @@ func TestPublish(t *testing.T) {
 			t.Errorf("log %q", &d.log)
 		}
 		d.line.down, d.line.dead = false, true
-		publish(true, 1) // nobody knows yet whether it is permitted
+		publish(true, 1) // the link does not know yet whether the server permits the subject
 		d.line.dead = false
 		publish(true, 2)
 		publish(true, 2)
@@ -46,8 +47,8 @@ func TestPublish(t *testing.T) {
 	})
 }
 
-// TestSubscribe: a denial ends the subscription. A broker that does not answer does not: the
-// connection keeps it for when it is up.
+// TestSubscribe: a denial ends the subscription. If the broker does not answer, the subscription
+// stays, and begins when the connection is up.
 func TestSubscribe(t *testing.T) {
 	each(t, nil, func(t *testing.T, d *device) {
 		none := func(bus.Message) {}
@@ -77,7 +78,8 @@ func TestSubscribe(t *testing.T) {
 }
 
 // TestDrops: the time between drops that do not help doubles, from three intervals to five minutes
-// and a quarter. An announcement begins it anew. A reconnect that fails is logged.
+// and a quarter. After an announcement, the time starts at three intervals again. The link logs a
+// reconnect that fails.
 func TestDrops(t *testing.T) {
 	each(t, nil, func(t *testing.T, d *device) {
 		d.line.dead, d.line.stuck = true, bus.ErrClosed
@@ -91,7 +93,7 @@ func TestDrops(t *testing.T) {
 			}
 			return d.line.drops
 		}
-		// A look takes up to the timeout and a second more.
+		// A check takes up to the timeout and a second more.
 		const look = timeout + time.Second
 		check := func(drops []time.Time) {
 			t.Helper()
@@ -124,9 +126,9 @@ func TestDrops(t *testing.T) {
 	})
 }
 
-// TestExamine: a look takes three quarters of an interval. After a drop that did not help it takes
-// the timeout, as the network may be slow. Whoever ends it early, or whose connection was replaced
-// meanwhile, drops nothing.
+// TestExamine: a check waits three quarters of an interval. After a drop that did not help, a check
+// waits for the timeout, because the network may be slow. If the caller ends the check early, or
+// another connection replaced the old one, the link drops nothing.
 func TestExamine(t *testing.T) {
 	each(t, nil, func(t *testing.T, d *device) {
 		d.line.dead = true
@@ -156,7 +158,7 @@ func TestExamine(t *testing.T) {
 	})
 }
 
-// TestForged: answers that the coordinator did not sign are passed over and counted, and the error
+// TestForged: the link ignores and counts answers that the coordinator did not sign, and the error
 // says what to compare.
 func TestForged(t *testing.T) {
 	signer, err := signed.NewSigner(ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)))

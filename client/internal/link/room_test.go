@@ -9,9 +9,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// TestRoom: a device asks for what its own broker takes. If such answers do not come while it hears
-// the coordinator, it asks for shorter ones, and after many answers for longer ones again. One that
-// hears nothing asks for what it asked for.
+// TestRoom: a device asks for answers as long as its own broker allows. If such answers do not come
+// while the device hears the coordinator, it asks for shorter answers, and after many answers for
+// longer ones again. A device that does not hear the coordinator does not change the length.
 func TestRoom(t *testing.T) {
 	each(t, nil, func(t *testing.T, d *device) {
 		room := func(want uint64) {
@@ -36,7 +36,7 @@ func TestRoom(t *testing.T) {
 		room(wire.MaxFrame)
 		answers.Store(false)
 		ask(4)
-		room(wire.MaxFrame) // nothing was heard either
+		room(wire.MaxFrame) // the device has not heard the coordinator, either
 		hearing := func(n int) {
 			for range n {
 				d.heard = time.Now()

@@ -13,7 +13,8 @@ func planOf(boxes ...plan.Box) *plan.Plan {
 	return &plan.Plan{Dim: 4, ModelFields: plan.ModelFields{Segments: segments, Boxes: boxes}}
 }
 
-// Coordinates run from 0 to 1 over a box, are the parameters where there is none, and lead back.
+// Coordinates run from 0 to 1 over a box. Without a box they are the parameters. Parameters inverts
+// Coordinates.
 func TestFrame(t *testing.T) {
 	for _, c := range []struct {
 		boxes   []plan.Box
@@ -44,7 +45,7 @@ func TestFrame(t *testing.T) {
 	}
 }
 
-// The second move of a round by each rule, worked out by hand, and the same in the next round.
+// We computed the second move of a round by hand for each rule. The next round makes the same move.
 func TestRules(t *testing.T) {
 	for rule, want := range map[plan.Rule]float64{
 		plan.SGD:           3,
@@ -74,7 +75,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// A move ends at the end of a box, and is in its lengths.
+// A move stops at the end of a box. Its unit is the length of the box.
 func TestMoveInBoxes(t *testing.T) {
 	p := planOf(plan.Box{Low: -1, High: 3}, plan.Box{Low: 0, High: 10})
 	x, v := [4]float32{0, 0, 5, 5}, [4]float32{1, -1, 0.25, -100}
@@ -86,7 +87,7 @@ func TestMoveInBoxes(t *testing.T) {
 	}
 }
 
-// The pull is towards the base and towards 0, in lengths of the boxes.
+// The pull is towards the base and towards 0. Its unit is the length of the box.
 func TestPull(t *testing.T) {
 	p := planOf(plan.Box{Low: -1, High: 3}, plan.Box{Low: 0, High: 10})
 	v, x, base := [4]float64{1, 1, 1, 1}, [4]float64{2, 0, 5, 10}, [4]float64{1, 1, 5, 5}
@@ -100,7 +101,7 @@ func TestPull(t *testing.T) {
 	if want := [4]float64{1 + 1./4, 1 - 0.5/4, 1 + 1.25/10, 1 + 5./10}; v != want {
 		t.Errorf("got %v, want %v", v, want)
 	}
-	// In coordinates the second box's 0 is at 0, the first one's at 0.25.
+	// In coordinates, the second box has its 0 at 0, and the first box at 0.25.
 	inside := FrameOf(p).Inside
 	v, x, base = [4]float64{}, [4]float64{0.25, 0.75, 0, 1}, [4]float64{0.25, 0.25, 0, 0.5}
 	Pull(v[:], x[:], base[:], p, inside)

@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// FuzzReplyFile: a reply that is loaded is a contribution with the frame's record.
+// FuzzReplyFile: a loaded reply is a contribution with the frame's record.
 func FuzzReplyFile(f *testing.F) {
 	r := wire.Reply{Kind: wire.Contribution, N: 7, Weight: 1, Values: wire.Scalars{0, 0, 0, 1}}
 	content := append(make([]byte, replyHead), r.Append(nil)...)
@@ -29,8 +29,8 @@ func FuzzReplyFile(f *testing.F) {
 	})
 }
 
-// FuzzUploadHead: the head of an upload file is read without a panic, and names what its frame
-// names. The fuzzer need not make a checksum.
+// FuzzUploadHead: the outbox reads the head of an upload file without a panic, and the result
+// agrees with the frame. The fuzzer need not make a checksum.
 func FuzzUploadHead(f *testing.F) {
 	o := New(Config{Files: files.New(files.Config{Run: "r", ID: "d"})})
 	own := o.cfg.Files.Head(uploadMagic)

@@ -31,8 +31,8 @@ func (m memoryStore) Load(item string, read func(*io.SectionReader) error) error
 
 func (m memoryStore) SetAside(item string) error { delete(m, item); return nil }
 
-// TestUnmaskedIsKept: a device that helped to unmask a record knows that in its next life, of
-// earlier records too, and takes up an attempt once.
+// TestUnmaskedIsKept: a device that helped to unmask a record knows that in its next process, also
+// for earlier records. The device begins an attempt only once.
 func TestUnmaskedIsKept(t *testing.T) {
 	store := memoryStore{}
 	life := func() *Outbox {

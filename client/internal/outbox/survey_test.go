@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// An answer to a survey answers no round of the same record, nor another survey, and the other way
-// round, also after a restart.
+// An answer to a survey answers no round of the same record, and no other survey. A contribution to
+// a round answers no survey. Both hold also after a restart.
 func TestSurveyIsNoRound(t *testing.T) {
 	tip := wire.Tip{7}
 	kinds := []survey.Kind{survey.None, survey.Step, survey.Mu}
@@ -38,8 +38,8 @@ func TestSurveyIsNoRound(t *testing.T) {
 	}
 }
 
-// A stored contribution is of the group that it names. The first number of a control variate, which
-// would be in the same place, is no group.
+// A stored contribution belongs to the group that it names. A control variate has its first number
+// in the place of the group, and that number is no group.
 func TestGroupOfAStoredReply(t *testing.T) {
 	variate := wire.ControlVariate{N: 3, Scalars: make(wire.Scalars, 8)}
 	for name, test := range map[string]struct {

@@ -7,8 +7,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// FuzzVariatesFile checks that a parsed file is written as the same bytes. The fuzzer need not
-// make a head and a checksum.
+// FuzzVariatesFile checks that appendVariates writes a parsed file as the same bytes. The fuzzer
+// need not make a head and a checksum.
 func FuzzVariatesFile(f *testing.F) {
 	body := func(list ...variate) []byte { return appendVariates(nil, list) }
 	a, b := variate{n: 9, hash: wire.Hash{1}, scalars: wire.Scalars{1, 2, 3, 4}}, variate{n: 3}

@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// value64 is value of a vector of float64s.
+// value64 returns the same as value, for a vector of float64s.
 func (s *slopes) value64(x []float64) float64 {
 	f := 0.0
 	for i, v := range x {
@@ -21,7 +21,7 @@ func (s *slopes) value64(x []float64) float64 {
 	return f
 }
 
-// tiny is small enough that a difference quotient of slopes is their derivative up to 1e-6.
+// tiny is so small that a difference quotient of a slopes objective is its derivative up to 1e-6.
 const tiny = 1e-6
 
 // quotient returns the plan's difference quotient of f at x for a tiny mu, in float64, from
@@ -75,8 +75,8 @@ var slopePlans = map[string]func(*plan.Plan){
 	"many":           func(p *plan.Plan) { p.Perturbations = 150 },
 }
 
-// A device that differentiates sends the limits of the differences that another takes, in
-// every local step, and asks no losses.
+// A device that differentiates sends the limits of the differences that another device computes, in
+// every local step, and asks for no losses.
 func TestSlopesAreLimitsOfDifferences(t *testing.T) {
 	for name, edit := range slopePlans {
 		f := newSlopes(testDim, 0, 1)
@@ -115,7 +115,8 @@ func TestSlopesAreLimitsOfDifferences(t *testing.T) {
 	}
 }
 
-// At the end of a box a difference sees only what leads inside.
+// At an end of a box, a difference includes only the elements of a direction that point into the
+// box.
 func TestSlopesInBoxes(t *testing.T) {
 	for _, difference := range []string{"forward", "central"} {
 		for _, distribution := range []string{"normal", "sphere", "rademacher"} {
@@ -150,8 +151,9 @@ func TestSlopesInBoxes(t *testing.T) {
 	}
 }
 
-// With what the reference does not know, a subspace, a pool, control variates, the scalars are
-// those of a black box: a central difference of a quadratic function is its derivative.
+// The reference of this file knows no subspace, pool or control variates. With these, the scalars
+// are compared with those of a device without a gradient: a central difference of a quadratic
+// function is its derivative.
 func TestSlopesAreThoseOfBlackBoxes(t *testing.T) {
 	for name, edit := range map[string]func(*plan.Plan){
 		"subspace": func(p *plan.Plan) {
@@ -187,7 +189,7 @@ func TestSlopesAreThoseOfBlackBoxes(t *testing.T) {
 					}
 				}
 				if name == "scaffold-1" {
-					break // its second phase needs another record
+					break // the second phase needs another record
 				}
 				s.step(t)
 			}
@@ -195,7 +197,7 @@ func TestSlopesAreThoseOfBlackBoxes(t *testing.T) {
 	}
 }
 
-// With a surrogate, which is fitted to losses, the device is asked for these.
+// With a surrogate, the device asks for losses, because a surrogate is fitted to losses.
 func TestSurrogateAsksForLosses(t *testing.T) {
 	f := newSlopes(5, 0, 1)
 	g := &graded{slopes: f}
@@ -214,7 +216,7 @@ func TestSurrogateAsksForLosses(t *testing.T) {
 	}
 }
 
-// A survey, whose answers are losses, is one of losses for a device with gradients too.
+// A survey asks for losses, also on a device with gradients.
 func TestSurveyOfGradients(t *testing.T) {
 	g := &graded{slopes: newSlopes(testDim, 0, 1)}
 	s := newStepper(t, g, 1, func(p *plan.Plan) { p.MuAuto, p.Mu = 1, 0 })

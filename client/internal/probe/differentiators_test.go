@@ -11,10 +11,10 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// A graded is slopes whose device has the gradient.
+// A graded is a slopes objective with a gradient.
 type graded struct {
 	*slopes
-	at    [][]float32 // the points that it was asked at
+	at    [][]float32 // the points at which the device asked for gradients
 	spoil func(g []float32) error
 }
 
@@ -25,7 +25,7 @@ func (s *graded) Gradient(
 	s.at = append(s.at, slices.Clone(x))
 	for i, v := range x {
 		g[i] = float32(s.curve[i] * (float64(v) - s.center[i]))
-		x[i] = float32(math.NaN()) // what is written is lost
+		x[i] = float32(math.NaN()) // the app may write to x: the client ignores it
 	}
 	if s.spoil != nil {
 		if err := s.spoil(g); err != nil {
@@ -35,7 +35,7 @@ func (s *graded) Gradient(
 	return f, nil
 }
 
-// A forward is slopes whose device has derivatives along directions.
+// A forward is a slopes objective with derivatives along directions.
 type forward struct {
 	*slopes
 	at    [][]float32
@@ -55,7 +55,8 @@ func (s *forward) Slope(
 	return loss, slope, nil
 }
 
-// A streamed is slopes whose device has derivatives along directions, and reads both in pieces.
+// A streamed is a slopes objective with derivatives along directions. It reads points and
+// directions in pieces.
 type streamed struct {
 	*slopes
 	at    [][]float32
@@ -85,7 +86,7 @@ func (s *streamed) SlopeAt(
 	return s.value(all), slope, errors.Join(faults...)
 }
 
-// slopesOf returns all kinds of devices that differentiate f.
+// slopesOf returns f in all forms that differentiate.
 func slopesOf(f *slopes) []objective.Objective {
 	return []objective.Objective{
 		&graded{slopes: f}, &forward{slopes: f}, &streamed{slopes: f, piece: max(3, f.Dim()/13)},
@@ -126,7 +127,7 @@ func (o badSlope) Slope(context.Context, []float32, []float32, objective.Batch) 
 	return o.loss, o.slope, nil
 }
 
-// A slowGradient takes some time, or until its context ends.
+// A slowGradient returns after some time, or when its context ends.
 type slowGradient struct {
 	*slopes
 	takes time.Duration

@@ -13,8 +13,8 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// Gradients have a pace of their own: what a gradient takes says nothing of losses. A device
-// whose gradient hangs declines until it returns.
+// Gradients have a pace of their own: the time of a gradient says nothing about the time of a loss.
+// A device whose gradient hangs declines until the gradient returns.
 func TestPaceOfGradients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &slowGradient{slopes: newSlopes(3, 0, 1), takes: 20 * time.Second}
@@ -60,8 +60,8 @@ func TestPaceOfGradients(t *testing.T) {
 	})
 }
 
-// The time of a gradient includes that of its projection, which is the longer for many
-// directions.
+// The time of a gradient includes the time of its projection. For many directions, the projection
+// takes longer than the gradient.
 func TestPaceIncludesProjection(t *testing.T) {
 	const tries = 20 // the machine may stop the test at any point
 	f := newSlopes(7*prng.BlockLen, 0, 1)
@@ -79,7 +79,7 @@ func TestPaceIncludesProjection(t *testing.T) {
 	t.Errorf("the pace is less than half of the time of a round, %d times", tries)
 }
 
-// A part of a call that comes later counts like the rest of the call.
+// lasted counts time after a call as if it were part of the call.
 func TestLasted(t *testing.T) {
 	var whole, parts meter
 	for _, d := range []time.Duration{80, 8000, 16, 160} {
@@ -92,7 +92,7 @@ func TestLasted(t *testing.T) {
 	}
 }
 
-// The policy learns that it is asked for gradients.
+// The app's policy learns that the round needs gradients.
 func TestPolicyOfGradients(t *testing.T) {
 	o := &choosy{graded: &graded{slopes: newSlopes(3, 0, 1)}}
 	s := newStepper(t, o, 1, func(p *plan.Plan) { p.Steps = 4 })
@@ -134,7 +134,7 @@ func BenchmarkProject(b *testing.B) {
 	}
 }
 
-// Once it has its buffers, a step with a gradient allocates little: the layout of the plan.
+// Once a step with a gradient has its buffers, it allocates little: the layout of the plan.
 func TestGradientStepAllocatesLittle(t *testing.T) {
 	f := newSlopes(9*prng.BlockLen, 0, 1)
 	s := newStepper(t, quiet{f}, 2, func(*plan.Plan) {})

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A direction cannot be read once its call is over.
+// The app cannot read a direction once its call is over.
 func TestDirectionRevoked(t *testing.T) {
 	o := &streamed{slopes: newSlopes(3, 0, 1), piece: 3}
 	s := newStepper(t, o, 1, func(*plan.Plan) {})
@@ -25,7 +25,7 @@ func TestDirectionRevoked(t *testing.T) {
 	}
 }
 
-// What goes wrong in the app costs the round, and says what it was.
+// A fault of the app's gradient costs the device the round, and the error names the fault.
 func TestGradientFaults(t *testing.T) {
 	late := errors.New("the engine is gone")
 	for name, tt := range map[string]struct {
@@ -56,8 +56,8 @@ func TestGradientFaults(t *testing.T) {
 	}
 }
 
-// A gradient that the app only adds to, or forgets, is found; so is a loss or a slope that is
-// no number.
+// The device finds a gradient that the app only adds to, or does not set. It also finds a loss or a
+// slope that is NaN or infinite.
 func TestGradientForgotten(t *testing.T) {
 	for want, o := range map[string]objective.Objective{
 		"the gradient is not finite: element 0 of the gradient is NaN": bad{newSlopes(3, 0, 1), 1, 0},

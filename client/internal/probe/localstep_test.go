@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// A reference computes the local steps of the device with slot 0 from their definitions, in
-// float64 except for what the app sees.
+// A reference computes the local steps of the device with slot 0 from their definitions. It uses
+// float64, except for the vector that the app sees.
 type reference struct {
 	plan                                *plan.Plan
 	f                                   *slopes
@@ -34,7 +34,7 @@ func newReference(p *plan.Plan, f *slopes) *reference {
 	return r
 }
 
-// gradient returns the estimate at x in step k of record n, in coordinates.
+// gradient returns the estimate at x in step k of record n, in the boxes' coordinates.
 func (r *reference) gradient(x []float64, n uint64, k int) []float64 {
 	d, mu := len(x), float64(r.plan.Mu)
 	sum, z, probe := make([]float64, d), make([]float32, d), make([]float32, d)
@@ -130,7 +130,7 @@ func segmentsOf(p *plan.Plan) {
 
 func boxed(p *plan.Plan) { p.Boxes = []plan.Box{{Low: -1, High: 0.25}, {Low: -0.2, High: 3}} }
 
-// Local steps follow their definitions, with every rule, pull, decay, box, direction and
+// Local steps follow their definitions, with every rule, proximal term, decay, box, direction and
 // control variate.
 func TestDenseLocalSteps(t *testing.T) {
 	tests := []struct {
@@ -202,8 +202,8 @@ func TestDenseZeros(t *testing.T) {
 	}
 }
 
-// near compares what was sent with what is expected. Differences of float32 losses at float32
-// points leave an error of about 1e-5.
+// near compares the values sent with the expected ones. Differences of float32 losses at float32
+// points have an error of about 1e-5.
 func near(t *testing.T, what string, got []float32, want []float64) {
 	t.Helper()
 	if len(got) != len(want) {

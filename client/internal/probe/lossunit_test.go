@@ -7,8 +7,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Scalars are slopes in the plan's unit of losses, whatever the objective can do. A power of 2
-// divides them without an error.
+// Scalars are slopes in the plan's unit of losses, whatever the form of the objective. The unit is
+// a power of 2, so the division is exact.
 func TestScalarsInUnits(t *testing.T) {
 	const unit = 1 << 20
 	f := newSlopes(40, 0, 1)

@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A device that loads its memory continues as one that was never killed: it makes the same
-// queries and sends the same vectors.
+// A device that loads its memory from the store continues as a device that was never killed: both
+// make the same queries and send the same vectors.
 func TestTrajectoryResumes(t *testing.T) {
 	for _, window := range []string{"window=200", "window=25"} {
 		t.Run(window, func(t *testing.T) {
@@ -30,7 +30,7 @@ func TestTrajectoryResumes(t *testing.T) {
 			r.clients = append(r.clients, again)
 			for range 2 {
 				sent := r.round()
-				// A window that slid has another order of rounding.
+				// A window that dropped points adds in another order, and so rounds otherwise.
 				if far := farthest(sent[0], sent[2]); far > 1e-4 {
 					t.Errorf("sent\n%v after the restart, want\n%v", sent[2], sent[0])
 				}
@@ -45,8 +45,8 @@ func TestTrajectoryResumes(t *testing.T) {
 	}
 }
 
-// A round that ends while the points of the store are restored leaves the rest for the next
-// round, and for the next file.
+// If a round ends while the device restores the points of the store, the device keeps the other
+// points for the next round, and for the next file.
 func TestTrajectoryRestoredInPart(t *testing.T) {
 	r := newRig(t, smallFZooS(t, 5, ""), newSlopes(5, 0, 1))
 	r.round() // there is no w_i yet
@@ -77,7 +77,7 @@ func TestTrajectoryRestoredInPart(t *testing.T) {
 	}
 }
 
-// saved returns the memory of a member as stored.
+// saved returns a member's memory in the form of the store.
 func (r *rig) saved(c *member) []byte {
 	var b bytes.Buffer
 	c.memory.Save(&b)
@@ -85,7 +85,7 @@ func (r *rig) saved(c *member) []byte {
 	return b.Bytes()
 }
 
-// load gives a member without memory a stored one.
+// load gives a stored memory to a member without memory.
 func (r *rig) load(c *member, file []byte) {
 	r.t.Helper()
 	if !c.Prepare(c.replica) {
@@ -104,8 +104,8 @@ func farthest(a, b []float32) float64 {
 	return far
 }
 
-// A device without the points or the control variate of earlier rounds says so once, if the
-// run is under way. It contributes from new points, or without a correction.
+// If the run is under way, a device without the points or the control variate of earlier rounds
+// says so once. The device contributes from new points, or without a correction.
 func TestLost(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -146,7 +146,7 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// Scaffold-2 corrects by the c_i of the device's last contribution, also after a restart,
+// With scaffold-2 a device corrects by the c_i of its last contribution, also after a restart,
 // whatever other devices contributed meanwhile.
 func TestControlResumes(t *testing.T) {
 	const d = 5
@@ -172,8 +172,8 @@ func TestControlResumes(t *testing.T) {
 	}
 }
 
-// After a rollback to a state before any contribution, scaffold-2 begins anew: c is 0 there,
-// and c_i alone would be no correction.
+// After a rollback to a state before any contribution, scaffold-2 starts over: c is 0 in that
+// state, and c_i alone would be no correction.
 func TestControlAfterRollback(t *testing.T) {
 	const d = 5
 	p := densePlan(t, "fedzo-dense", d, strings.Fields(baseDense+" control=scaffold-2")...)
@@ -191,7 +191,7 @@ func TestControlAfterRollback(t *testing.T) {
 	}
 }
 
-// With scaffold-1 a device that missed phase 1, or was restarted since, computes its c_i in
+// With scaffold-1 a device that missed phase 1, or restarted after phase 1, computes its c_i in
 // phase 2, with the same result.
 func TestFirstPhaseMissed(t *testing.T) {
 	const d = 5
@@ -228,7 +228,7 @@ func TestFirstPhaseMissed(t *testing.T) {
 	}
 }
 
-// A vector that cannot be sent is not kept either.
+// A device does not keep a vector that it cannot send.
 func TestTooLargeIsForgotten(t *testing.T) {
 	fields := baseDense + " control=scaffold-1 distribution=normal perturbations=1"
 	p := densePlan(t, "fedzo-dense", 5, strings.Fields(fields)...)

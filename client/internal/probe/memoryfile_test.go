@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A stored control variate of the wrong length is refused.
+// Load refuses a stored control variate of the wrong length.
 func TestForeignControl(t *testing.T) {
 	p := densePlan(t, "fedzo-dense", 5, strings.Fields(baseDense+" control=scaffold-2")...)
 	c := newRig(t, p, newSlopes(5, 0, 1)).clients[0]
@@ -44,7 +44,7 @@ func TestLoadFails(t *testing.T) {
 	}
 }
 
-// A number of points whose bytes overflow is refused, too.
+// Load also refuses a number of points whose length in bytes overflows.
 func TestTrajectoryOverflow(t *testing.T) {
 	p := *smallFZooS(t, 5, "")
 	p.Dim = 1<<40 - 2 // a point has 2^42 bytes
@@ -55,7 +55,8 @@ func TestTrajectoryOverflow(t *testing.T) {
 	}
 }
 
-// FuzzMemoryFile: what is loaded is written as the same bytes, and what is not changes nothing.
+// FuzzMemoryFile: Save writes a loaded memory as the same bytes, and a memory that Load refuses
+// changes nothing.
 func FuzzMemoryFile(f *testing.F) {
 	surrogate := smallFZooS(f, 5, "")
 	variate := densePlan(f, "fedzo-dense", 5, strings.Fields(baseDense+" control=scaffold-2")...)
@@ -91,7 +92,7 @@ type broken struct{ fault error }
 
 func (b broken) Read([]byte) (int, error) { return 0, b.fault }
 
-// A file with a valid checksum and wrong lengths is refused, and takes no memory.
+// Load refuses a file with a valid checksum and wrong lengths, and allocates no memory for it.
 func TestTrajectoryLengths(t *testing.T) {
 	const d, head = 5, 16
 	p := smallFZooS(t, d, "")

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Numbers are stored as encoding/binary would store them, and read back.
+// put stores numbers as encoding/binary would, and get reads them back.
 func TestNumbers(t *testing.T) {
 	long := make([]float32, floatsAtOnce+3)
 	for i := range long {

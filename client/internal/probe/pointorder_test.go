@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// A placed notes each point that it is asked for: its index, and of how many.
+// A placed notes the index and count of each point that it gets.
 type placed struct {
 	seen [][2]int
 }
@@ -26,7 +26,7 @@ func (o *placed) stream(dim int) objective.Objective {
 	})
 }
 
-// many is the objective that gets them together.
+// many is the objective that gets all points together.
 func (o *placed) many(dim int) objective.Objective {
 	return objective.Many(dim, func(_ context.Context, p *objective.Points, _ objective.Batch,
 		losses []float64) error {
@@ -43,8 +43,8 @@ func (o *placed) many(dim int) objective.Objective {
 	})
 }
 
-// A streaming objective gets its points in the order in which a batched one gets them together, and
-// each knows its place.
+// A streaming objective gets its points in the order in which a batched objective gets them
+// together, and each point knows its index.
 func TestPointsAreNumbered(t *testing.T) {
 	steps := func(edit func(p *plan.Plan)) func(*testing.T, objective.Objective) {
 		return func(t *testing.T, o objective.Objective) {
@@ -56,7 +56,7 @@ func TestPointsAreNumbered(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		round func(*testing.T, objective.Objective)
-		first [][2]int // what must be seen first
+		first [][2]int // the points that the objective must get first
 	}{
 		"forward": {steps(func(p *plan.Plan) { p.Steps, p.Difference = 2, plan.Forward }),
 			[][2]int{{0, 11}, {1, 11}, {2, 11}}},

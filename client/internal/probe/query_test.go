@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// An abandoned job in the app's code touches nothing that Run may use by then: neither the pace
-// nor what another call reads.
+// An abandoned job in the app's code changes nothing that Run may use by then: neither the pace nor
+// the data that another call reads.
 func TestAbandonedJobTouchesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -45,7 +45,7 @@ func TestAbandonedJobTouchesNothing(t *testing.T) {
 	})
 }
 
-// Once a round's context has ended, the app is not called for it.
+// Once a round's context has ended, the device does not call the app for that round.
 func TestContextEndsBetweenQueries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls, over := 0, errors.New("over")
@@ -72,7 +72,7 @@ func TestContextEndsBetweenQueries(t *testing.T) {
 	})
 }
 
-// A slow is a batched loss that takes some time, or until its context ends.
+// A slow is a batched loss that returns after some time, or when its context ends.
 type slow struct {
 	objective.Objective
 	takes time.Duration
@@ -92,8 +92,8 @@ func (o *slow) LossesAt(
 	}
 }
 
-// A call for all points of a step counts as a query for each. After a call that did not finish
-// in time, the estimate is longer than that time.
+// A call for all points of a step counts as a query for each point. If a call did not finish in
+// time, the device's estimate is longer than that time.
 func TestPaceOfBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := &slow{Objective: newNull(3, 1, 1), takes: 20 * time.Second}

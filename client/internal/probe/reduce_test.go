@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A sized notes the sizes of the minibatches that it is asked on, by record and step.
+// A sized notes the sizes of the minibatches of its calls, by record and step.
 type sized struct {
 	*slopes
 	sizes map[[2]uint64]int
@@ -21,9 +21,9 @@ func (o *sized) Loss(ctx context.Context, x []float32, b objective.Batch) (float
 	return o.slopes.Loss(ctx, x, b)
 }
 
-// With svrg a device evaluates its loss as often as the plan says: on all data in phase 1, and on
-// minibatches at two points of each step but the first in phase 2. The loss is that at the round's
-// x, and the scalars of step 0 are 0.
+// With svrg a device evaluates its loss as often as the plan says: on all data in phase 1, and in
+// phase 2 on minibatches at two points of each step but the first. The reported loss is the loss
+// near the round's x, and the scalars of step 0 are 0.
 func TestReducedQueries(t *testing.T) {
 	for _, difference := range []plan.Difference{plan.Forward, plan.Central} {
 		o := &sized{newSlopes(testDim, 0, 1), map[[2]uint64]int{}}
@@ -58,7 +58,7 @@ func TestReducedQueries(t *testing.T) {
 	}
 }
 
-// A device with a gradient computes it as often as its task says.
+// A device with a gradient computes the gradient as often as its task says.
 func TestReducedGradients(t *testing.T) {
 	o := &graded{slopes: newSlopes(testDim, 0, 1)}
 	s := newStepper(t, o, 1, func(p *plan.Plan) { p.Control, p.Steps = plan.SVRG, 4 })

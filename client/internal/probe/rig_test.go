@@ -20,8 +20,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A rig runs rounds with transport=dense without a network. Its members have replicas of their
-// own, and it averages what they send as a coordinator does.
+// A rig runs rounds with transport=dense without a network. Its members have replicas of their own,
+// and the rig averages what they send as a coordinator does.
 type rig struct {
 	t       testing.TB
 	plan    *plan.Plan
@@ -95,7 +95,7 @@ func (r *rig) apply(c *member, i int) {
 	}
 }
 
-// work makes a member do its part of the next record. It returns a copy of the vector.
+// work makes a member do its part of the next record, and returns a copy of the member's vector.
 func (r *rig) work(c *member) ([]float32, float64, error) {
 	c.Prepare(c.replica)
 	result, err := c.Run(r.t.Context(), c.replica, c.Task(c.replica, r.announcement(), c.slot, 0))
@@ -109,8 +109,8 @@ func (r *rig) announcement() *wire.Announcement {
 	}
 }
 
-// round makes one record, to which the given clients contribute; none given: all. It returns
-// what they sent.
+// round makes one record, to which the given clients contribute; none given: all clients. round
+// returns what they sent.
 func (r *rig) round(in ...*member) [][]float32 {
 	r.t.Helper()
 	if len(in) == 0 {
@@ -171,7 +171,7 @@ type slopes struct {
 	low, high     float32 // what queries must be within
 	queries       int
 	outside       int
-	mood          func(query int) float64 // not nil: what it says instead, unless 0
+	mood          func(query int) float64 // not nil: returns the loss instead, unless 0
 }
 
 func (s *slopes) Dim() int { return len(s.curve) }
@@ -183,7 +183,7 @@ func (s *slopes) Loss(_ context.Context, x []float32, _ objective.Batch) (float6
 		if s.high > s.low && (v < s.low || v > s.high) {
 			s.outside++
 		}
-		x[i] = float32(math.NaN()) // what is written is lost
+		x[i] = float32(math.NaN()) // the app may write to x: the client ignores it
 	}
 	if s.mood != nil {
 		if v := s.mood(s.queries); v != 0 {
@@ -202,7 +202,7 @@ func (s *slopes) value(x []float32) float64 {
 	return f
 }
 
-// newSlopes returns the slopes of one device.
+// newSlopes returns the slopes objective of one device.
 func newSlopes(d, device int, spread float64) *slopes {
 	s := &slopes{}
 	for i := range d {

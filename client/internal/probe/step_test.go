@@ -15,8 +15,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A null is a loss that only reads all parameters. It uses as many threads as the device has
-// workers, if they are worth waking.
+// A null is a loss that only reads all parameters. A null uses as many threads as the device has
+// workers, if there is enough to read.
 type null struct {
 	dim     int
 	team    *parallel.Team
@@ -27,7 +27,7 @@ type null struct {
 	points *objective.Points
 }
 
-// A nullThread is where one thread reads: a block of each point.
+// A nullThread holds what one thread reads: a block of each point.
 type nullThread struct {
 	blocks, dst [][]float32
 	first       []float64 // of the last block of each point
@@ -91,8 +91,8 @@ func (o nullStream) LossAt(
 	return o.threads[0].first[0], nil
 }
 
-// A nullBatched reads blocks of all points, one block at a time: more of them leave a core's
-// own cache (20 blocks are 320 KiB), and are slower on two cores too.
+// A nullBatched reads blocks of all points, one block at a time. More blocks do not fit into a
+// core's own cache (20 blocks are 320 KiB), and are slower also on two cores.
 type nullBatched struct{ *null }
 
 func (o nullBatched) LossesAt(
@@ -121,8 +121,8 @@ var nulls = []struct {
 	}},
 }
 
-// A stepper makes a device's steps, and commits records instead of a coordinator with one
-// device: K=1, P=10, central differences, SGD.
+// A stepper makes a device's steps, and commits records in place of a coordinator with one device:
+// K=1, P=10, central differences, SGD.
 type stepper struct {
 	c      *Prober
 	r      *replica.Replica
@@ -189,8 +189,8 @@ func (s *stepper) step(tb testing.TB) {
 	s.commit(tb)
 }
 
-// Once it has its buffers, a step does not allocate, whatever the objective. An objective.Point
-// or Points is never used twice, because an app may keep it: one allocation makes 256 of them.
+// Once a step has its buffers, it does not allocate, whatever the objective. The source never uses
+// an objective.Point or Points twice, because an app may keep it: one allocation makes 256 of them.
 func TestStepDoesNotAllocate(t *testing.T) {
 	const dim, runs = 40 * prng.BlockLen, 50
 	for _, o := range nulls {
@@ -211,8 +211,8 @@ func TestStepDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// A step of another method does not allocate either, except for the lengths of spheres, which a
-// replica keeps.
+// A step of another method does not allocate, either. The lengths of spheres are an exception,
+// because a replica keeps them.
 func TestMethodStepDoesNotAllocate(t *testing.T) {
 	const dim, runs = 9 * prng.BlockLen, 20
 	for name, edit := range map[string]func(s *stepper, p *plan.Plan){
@@ -265,10 +265,11 @@ func BenchmarkQuery(b *testing.B) {
 	}
 }
 
-// BenchmarkStep measures a device's round without its loss and its messages: P=10, K=1,
-// central: 20 probes and one record applied. A flat objective reads all parameters at once; the
-// others read every block, a batched one those of all probes together. seed-elements count each
-// direction once for each probe, however often it is generated, and once for the record.
+// BenchmarkStep measures a device's round without its loss and its messages: P=10, K=1, central, so
+// 20 queries and one applied record. A flat objective reads all parameters at once. The others read
+// every block, and a batched objective reads the block of all points together. seed-elements counts
+// each direction once for each query, however often the device generates it, and once for the
+// record.
 func BenchmarkStep(b *testing.B) {
 	for _, dist := range []plan.Distribution{plan.Normal, plan.Rademacher} {
 		for _, dim := range []int{28_938, 1_206_590, 10_000_000} {

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// smallFZooS returns the plan of the preset for few parameters in a box.
+// smallFZooS returns the plan of the preset fzoos for few parameters in a box.
 func smallFZooS(t testing.TB, d int, fields string) *plan.Plan {
 	p := densePlan(t, "fzoos", d, strings.Fields("features=400 window=60 steps=4 candidates=40 "+
 		"active=3 around=4 members=3 target=3 quorum=3 "+fields)...)
@@ -19,7 +19,7 @@ func smallFZooS(t testing.TB, d int, fields string) *plan.Plan {
 	return p
 }
 
-// three returns devices with different minima, and the minimum of their mean.
+// three returns three devices with different minima, and the minimum of their mean loss.
 func three(d int) (objectives []objective.Objective, best []float32) {
 	curve, pull := make([]float64, d), make([]float64, d)
 	for i := range 3 {
@@ -46,8 +46,8 @@ func meanLoss(objectives []objective.Objective, x []float32) float64 {
 	return sum / float64(len(objectives))
 }
 
-// roundsTo returns the rounds that a run needs to get within gap of the minimum, and the
-// queries of a device.
+// roundsTo returns how many rounds a run needs to get within gap of the minimum, and how many
+// queries a device makes.
 func roundsTo(t *testing.T, p *plan.Plan, gap float64, most int) (rounds, queries int) {
 	t.Helper()
 	objectives, best := three(int(p.Dim))
@@ -70,8 +70,8 @@ func roundsTo(t *testing.T, p *plan.Plan, gap float64, most int) (rounds, querie
 	return rounds, objectives[0].(*slopes).queries
 }
 
-// FZooS reaches the minimum of losses that differ between devices with fewer queries than
-// finite differences that step by the same Adam.
+// The losses differ between devices. FZooS reaches the minimum with fewer queries than finite
+// differences with the same Adam.
 func TestSurrogateBeatsDifferences(t *testing.T) {
 	const d, gap = 12, 0.02
 	_, queries := roundsTo(t, smallFZooS(t, d, "steps=10 window=100 features=300"), gap, 40)
@@ -88,7 +88,7 @@ func TestSurrogateBeatsDifferences(t *testing.T) {
 	}
 }
 
-// Every variant of the correction and the rule learns.
+// Every variant of the correction and the rule lowers the loss.
 func TestSurrogateVariants(t *testing.T) {
 	for _, fields := range []string{
 		"correction=one", "correction=zero", "correction=theory heterogeneity=5",
@@ -111,7 +111,7 @@ func TestSurrogateVariants(t *testing.T) {
 	}
 }
 
-// gamma is what the plan says.
+// gamma returns the factor that the plan defines.
 func TestGamma(t *testing.T) {
 	const d = 4
 	for _, tt := range []struct {
@@ -156,7 +156,7 @@ func gammaAt(t *testing.T, fields string) (*estimation, []float64) {
 	return e, v
 }
 
-// Once its window is full, a round allocates next to nothing.
+// Once its window is full, a device allocates next to nothing in a round.
 func TestSurrogateAllocations(t *testing.T) {
 	const d, most = 500, 24 << 10 // bytes: sources of random numbers, views for the app
 	for _, p := range []*plan.Plan{

@@ -52,14 +52,14 @@ func (o *batchSlopes) LossesAt(
 	return nil
 }
 
-// A flat, a streaming and a batched objective get the same queries, and send the same. The
-// active queries of a step are one batch.
+// A flat, a streaming and a batched objective get the same queries, and the device sends the same
+// vector. The active queries of a step are one batch.
 func TestSurrogateObjectives(t *testing.T) {
 	const d = 7
 	many := &batchSlopes{slopes: newSlopes(d, 0, 1)}
 	r := newRig(t, smallFZooS(t, d, ""), newSlopes(d, 0, 1), streamSlopes{newSlopes(d, 0, 1)}, many)
 	for _, c := range r.clients {
-		c.cfg.ID = "same" // and with it minibatches and candidates
+		c.cfg.ID = "same" // the minibatches and candidates depend on the ID
 	}
 	for range 4 {
 		sent := r.round()
@@ -79,8 +79,8 @@ func TestSurrogateObjectives(t *testing.T) {
 	}
 }
 
-// A loss that is not finite costs the record's contribution. Points measured before it stay,
-// and are measured again.
+// A loss that is not finite costs the device its contribution to the record. The device keeps the
+// points that it measured before that loss, and measures them again.
 func TestSurrogateNaN(t *testing.T) {
 	for _, kind := range []string{"flat", "batched"} {
 		t.Run(kind, func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestSurrogateNaN(t *testing.T) {
 	}
 }
 
-// Work ends soon after its round does, and continues in the next.
+// The device stops working soon after its round ends, and continues in the next round.
 func TestSurrogateCancelled(t *testing.T) {
 	o := newSlopes(5, 0, 1)
 	r := newRig(t, smallFZooS(t, 5, ""), o)

@@ -26,8 +26,8 @@ func (o *diary) Loss(ctx context.Context, x []float32, b objective.Batch) (float
 	return o.slopes.Loss(ctx, x, b)
 }
 
-// Active queries are the candidates whose gradient is least certain, most uncertain
-// first, inside the box and within the radius.
+// Active queries are the candidates whose gradient is least certain, the least certain first,
+// inside the box and within the radius.
 func TestActiveQueries(t *testing.T) {
 	const d = 6
 	p := smallFZooS(t, d, "radius=0.3 active=7 candidates=90 around=5")
@@ -80,7 +80,7 @@ func TestActiveQueries(t *testing.T) {
 	}
 }
 
-// mostUncertain returns all candidates around a point, by falling uncertainty.
+// mostUncertain returns all candidates around a point, the least certain first.
 func mostUncertain(
 	known *surrogate.Process, center []float64, p *plan.Plan, b objective.Batch,
 ) [][]float64 {
@@ -115,10 +115,10 @@ func distanceOf(a, b []float64) float64 {
 	return far
 }
 
-// A twin repeats what a device does, from its queries.
+// A twin repeats a device's computations, from the device's queries.
 type twin struct {
 	o              *diary
-	at             int // what it has learned of the diary
+	at             int // how many queries of the diary the twin has added
 	boxes          localrule.Frame
 	known          *surrogate.Process
 	features       *surrogate.Features
@@ -141,7 +141,7 @@ func newTwin(c *member, p *plan.Plan, o *diary) *twin {
 	}
 }
 
-// learn adds the queries of the next local step, and sets u to where the step began.
+// learn adds the queries of the next local step, and sets u to the point where the step began.
 func (w *twin) learn() {
 	start := w.at
 	for ; w.at < len(w.o.x) && w.o.batches[w.at] == w.o.batches[start]; w.at++ {
@@ -152,7 +152,7 @@ func (w *twin) learn() {
 	w.boxes.Coordinates(w.u, w.o.x[start])
 }
 
-// step moves u along a local step of SGD, whose correction is taken at a point.
+// step moves u by a local step of SGD. at is the point of the correction.
 func (w *twin) step(eta, gamma float64, at []float64) {
 	w.known.Gradient(w.g, w.u)
 	w.features.Gradient(w.c, at, w.weights)
@@ -161,8 +161,9 @@ func (w *twin) step(eta, gamma float64, at []float64) {
 	}
 }
 
-// Each local step is along the gradient of the posterior mean plus gamma times the gradient of
-// the fleet's surrogate less the device's own. The device sends the fit (3) of its points.
+// Each local step follows the gradient of the posterior mean plus gamma times the gradient of a
+// difference: the fleet's surrogate minus the device's own surrogate. The device sends the fit (3)
+// of its points.
 func TestCorrectedSteps(t *testing.T) {
 	for _, tt := range []struct {
 		fields string

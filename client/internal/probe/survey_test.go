@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// A surveyed is a smooth loss in three forms, which notes what it is asked about.
+// A surveyed is a smooth loss in three forms, which notes the points at which the device asks.
 type surveyed struct {
 	dim     int
 	batches []objective.Batch
@@ -75,12 +75,12 @@ func bowl(x []float32) float64 {
 	return f
 }
 
-// A refusing loss gives errors where the loss of its form is infinite, as simulators do that refuse
-// parameters out of range. It gives one always if broken.
+// A refusing loss gives errors where the loss of its form is infinite, as simulators refuse
+// parameters out of range. If broken is set, a refusing loss always gives an error.
 type refusing struct {
 	flat, stream, batched objective.Objective
 	broken                bool
-	after                 bool // it refuses nothing yet
+	after                 bool // the loss refuses nothing yet
 }
 
 var errRange = errors.New("parameter out of range")
@@ -119,8 +119,9 @@ func (r refusingBatched) LossesAt(ctx context.Context, p *objective.Points, b ob
 		r.check(losses...))
 }
 
-// TestSurveyOfALossThatRefuses: a loss that gives an error far from the model answers as one that
-// is infinite there; one that gives an error at the model gives that of the device.
+// TestSurveyOfALossThatRefuses: if a loss gives an error far from the model, the device answers as
+// if the loss were infinite there. If the loss gives an error at the model, the device returns that
+// error.
 func TestSurveyOfALossThatRefuses(t *testing.T) {
 	for _, kind := range []survey.Kind{survey.Mu, survey.Step} {
 		for form := range surveyForms {
@@ -163,14 +164,14 @@ var surveyForms = map[string]func(*surveyed) objective.Objective{
 	"batched": func(o *surveyed) objective.Objective { return surveyedBatched{o} },
 }
 
-// asks has a stepper's device answer a survey of the open record.
+// asks makes a stepper's device answer a survey of the open record.
 func (s *stepper) asks(t *testing.T, k survey.Kind, slot uint32) (Result, error) {
 	t.Helper()
 	return s.c.Survey(s.ctx, s.r, k, s.r.N()+1, slot)
 }
 
-// A survey's answer is what its definition says, along the device's direction of the record, and
-// the same whatever form the objective has.
+// A survey's answer follows the survey's definition, along the device's direction of the record.
+// The answer is the same whatever form the objective has.
 func TestSurveyOfMu(t *testing.T) {
 	plans := map[string]func(p *plan.Plan){
 		"shared": func(*plan.Plan) {},
@@ -214,9 +215,9 @@ func TestSurveyOfMu(t *testing.T) {
 	}
 }
 
-// Along a direction that has no slope, a device looks along the next, up to the eighth: a square of
-// four parameters has none along three of eight, a product has none at zero. What rounding makes of
-// a loss is no slope.
+// If the loss has no slope along a direction, a device measures along the next direction, up to the
+// eighth. A square of four parameters has no slope along three of eight directions, and a product
+// has no slope at zero. Rounding errors of a loss do not count as a slope.
 func TestSurveyOfMuAlongLevelDirections(t *testing.T) {
 	square := func(x []float32) (f float64) {
 		for _, v := range x {
@@ -266,7 +267,7 @@ func TestSurveyOfMuAlongLevelDirections(t *testing.T) {
 	}
 }
 
-// muAnswer computes the answer of a slot along its direction p anew.
+// muAnswer computes the answer of a slot along its direction p from the definition.
 func (s *stepper) muAnswer(slot uint32, p int, f func(x []float32) float64) []float32 {
 	source := uint32(0)
 	if s.r.Plan().Sharing == plan.PerClient {
@@ -298,7 +299,7 @@ func sameBits(a, b []float32) bool {
 	})
 }
 
-// A device whose loss at the model is not finite declines, as for a round.
+// A device whose loss at the model is not finite declines the survey, as it declines a round.
 func TestSurveyOfALossThatIsNot(t *testing.T) {
 	for _, tt := range []struct {
 		loss float64
@@ -319,7 +320,8 @@ func TestSurveyOfALossThatIsNot(t *testing.T) {
 	}
 }
 
-// normalizedRounds makes a stepper of a plan with step=auto, after so many rounds of no step.
+// normalizedRounds makes a stepper of a plan with step=auto, after the given number of rounds with
+// step size 0.
 func normalizedRounds(t *testing.T, o objective.Objective, rounds int) *stepper {
 	t.Helper()
 	s := newStepper(t, o, 1, func(p *plan.Plan) {
@@ -334,8 +336,8 @@ func normalizedRounds(t *testing.T, o objective.Objective, rounds int) *stepper 
 	return s
 }
 
-// A survey of the step has the losses along the averaged move, the same whatever form the
-// objective has.
+// A survey of the step has the losses along the averaged move. The answer is the same whatever form
+// the objective has.
 func TestSurveyOfStep(t *testing.T) {
 	for form, make := range surveyForms {
 		o := &surveyed{dim: 40, f: bowl}
@@ -360,7 +362,7 @@ func TestSurveyOfStep(t *testing.T) {
 	}
 }
 
-// stepAnswer computes the answer anew.
+// stepAnswer computes the answer from the definition.
 func (s *stepper) stepAnswer() []float32 {
 	base := bowl(s.r.Params())
 	answer := []float32{float32(base)}
@@ -377,8 +379,8 @@ func (s *stepper) stepAnswer() []float32 {
 	return answer
 }
 
-// In a run with step=auto the result of a round has the slope along the momentum: positive where
-// the loss still falls along the averaged move.
+// In a run with step=auto the result of a round has the slope along the momentum. The slope is
+// positive if the loss still falls along the averaged move.
 func TestSlopeOfARound(t *testing.T) {
 	s := normalizedRounds(t, surveyedFlat{&surveyed{dim: 40, f: bowl}}, 3)
 	result, err := s.run(s.ctx)

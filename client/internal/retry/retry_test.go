@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// An error is final however deep it is wrapped; any other may pass.
+// An error is final however deep another error wraps it. Any other error may pass.
 func TestFinal(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
@@ -34,8 +34,8 @@ func TestFinal(t *testing.T) {
 	}
 }
 
-// Bounds start at a 32nd of the longest pause and double up to it; a pause is below its
-// bound.
+// Bounds start at a 32nd of the longest pause and double up to the longest pause. A pause is below
+// its bound.
 func TestPauses(t *testing.T) {
 	p := retry.NewPauses("d0", 32*time.Second)
 	bound := p.First()
@@ -52,8 +52,8 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// Two devices that begin at the same time pause differently; one device under the same
-// clock pauses the same again.
+// Two devices that begin at the same time draw different pauses. One device under the same clock
+// draws the same pauses again.
 func TestPausesDiffer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b, again := retry.NewPauses("a", time.Hour), retry.NewPauses("b", time.Hour),
@@ -72,7 +72,7 @@ func TestPausesDiffer(t *testing.T) {
 	})
 }
 
-// Sleep ends with its time, or with its context, whose cause it returns.
+// Sleep ends with its time, or with its context. Then Sleep returns the cause of the context.
 func TestSleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()

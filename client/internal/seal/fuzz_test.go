@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// FuzzOpen: a changed sealed file is opened up to the change at most, and an error says so.
+// FuzzOpen: an Opener writes a changed sealed file at most up to the change, and returns an error.
 func FuzzOpen(f *testing.F) {
 	key := make([]byte, 32)
 	plain := bytes.Repeat([]byte{1, 2, 3}, 50)

@@ -16,7 +16,7 @@ import (
 
 var runKey = bytes.Repeat([]byte{5}, 32)
 
-// sealed seals a plain file, written in pieces.
+// sealed seals a plain file that the caller writes in pieces.
 func sealed(t testing.TB, plain []byte, piece int) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -35,7 +35,7 @@ func sealed(t testing.TB, plain []byte, piece int) []byte {
 	return b.Bytes()
 }
 
-// unsealed opens a sealed file, written in pieces.
+// unsealed opens a sealed file that it writes in pieces.
 func unsealed(file, key []byte, size uint64, piece int) ([]byte, error) {
 	var b bytes.Buffer
 	u, err := NewOpener(&b, key, size)
@@ -60,8 +60,8 @@ func content(n int) []byte {
 	return b
 }
 
-// A sealed file opens to what was sealed, in whatever pieces both are written, and has
-// the length that Size and PlainSize say. A Reader gives the same content.
+// Opening a sealed file gives the plain file, in whatever pieces both are written. The file has the
+// length that Size and PlainSize say. A Reader gives the same content.
 func TestSeal(t *testing.T) {
 	lengths := []int{
 		1, 2, chunkLen - 1, chunkLen, chunkLen + 1, 2*chunkLen - 1, 2 * chunkLen, 3*chunkLen + 7,
@@ -106,8 +106,8 @@ func TestSealedSizes(t *testing.T) {
 	}
 }
 
-// An Opener detects a changed bit, another key, and chunks that were cut off, moved,
-// repeated or taken from another file. It passes nothing of the faulty chunk on.
+// An Opener detects a changed bit, another key, and chunks that were cut off, moved, repeated or
+// taken from another file. The Opener writes nothing of the faulty chunk.
 func TestSealedDamage(t *testing.T) {
 	plain := content(3*chunkLen + 100)
 	file, other := sealed(t, plain, 1<<20), sealed(t, plain, 1<<20)
@@ -185,7 +185,7 @@ func TestSealedAsWritten(t *testing.T) {
 	}
 }
 
-// Sealing and opening hold a chunk or two, however long the file is.
+// Sealing and opening hold one or two chunks in memory, however long the file is.
 func TestSealDoesNotAllocate(t *testing.T) {
 	s, err := NewWriter(io.Discard, runKey)
 	if err != nil {
@@ -210,7 +210,7 @@ func TestSealDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// BenchmarkSeal measures what sealing adds to writing.
+// BenchmarkSeal measures the time that sealing adds to writing.
 func BenchmarkSeal(b *testing.B) {
 	block := content(chunkLen)
 	s, err := NewWriter(io.Discard, runKey)
@@ -248,13 +248,13 @@ func opened(file []byte, run string, index uint64) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// A file of format 2 opens for its run and its record alone, and not as one of format 1. One of
-// format 1 does not pass as one that is bound.
+// A file of format 2 opens only for its run and its record, and not as a file of format 1. A file
+// of format 1 does not open as a bound file.
 func TestBound(t *testing.T) {
 	plain := content(chunkLen + 3)
 	file, old := bound(t, plain, "kitchen", 64), sealed(t, plain, 999)
 	moved := slices.Clone(file)
-	moved[len(magic2)] = 65 // the index that it claims
+	moved[len(magic2)] = 65 // the index that the file claims
 	for _, tt := range []struct {
 		name  string
 		file  []byte

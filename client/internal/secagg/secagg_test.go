@@ -22,7 +22,8 @@ var thePlan = &plan.Plan{
 	AggregateFields: plan.AggregateFields{MaxScalar: 10}, RoundsFields: plan.RoundsFields{Quorum: 3},
 }
 
-// TestSmallRound: a device takes no part among fewer than the quorum, nor where it is out.
+// TestSmallRound: a device takes no part if the attempt has fewer devices than the quorum, or does
+// not include the device.
 func TestSmallRound(t *testing.T) {
 	a := attemptOf(10)
 	a.Leave(func(slot uint32) bool { return slot > 1 })
@@ -37,8 +38,9 @@ func TestSmallRound(t *testing.T) {
 	}
 }
 
-// TestSession: a session repeats requests until they are answered, passes over what is no answer,
-// and ends when the coordinator says so, when it is superseded, or with a final error.
+// TestSession: a session repeats requests until an answer comes, and ignores what is no answer. The
+// session ends when the coordinator says so, when another announcement supersedes it, or with a
+// final error.
 func TestSession(t *testing.T) {
 	a := attemptOf(4)
 	over := secagg.Answer{N: a.N, Nonce: a.Nonce(), Step: secagg.StepKeys, State: secagg.Over}

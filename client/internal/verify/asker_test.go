@@ -25,7 +25,8 @@ func (h host) exchange(i byte) *exchange {
 	return &exchange{request: request, answer: answer}
 }
 
-// forgery returns an answer that only a check of the signature tells from the coordinator's.
+// forgery returns an answer that only a check of the signature can tell from the coordinator's
+// answer.
 func (e *exchange) forgery() []byte {
 	e.forged++
 	forged := append([]byte(nil), e.answer...)
@@ -33,8 +34,8 @@ func (e *exchange) forgery() []byte {
 	return forged
 }
 
-// TestAnswers: of a flood of forged answers a bounded number is checked, the coordinator's own
-// costs nothing, and what cannot be his costs nothing either.
+// TestAnswers: in a flood of forged answers, the asker checks a bounded number. The coordinator's
+// own answer uses up no allowance, and neither does an answer that no key can have signed.
 func TestAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t)
@@ -77,8 +78,8 @@ func TestAnswers(t *testing.T) {
 	})
 }
 
-// TestRequestIsTakenBack: an asker waits for the coordinator's answer among forged ones, and in a
-// flood of them takes the request back.
+// TestRequestIsTakenBack: an asker waits for the coordinator's answer among forged answers, and
+// gives up the request in a flood of them.
 func TestRequestIsTakenBack(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -41,14 +41,15 @@ func (h host) frame(n, epoch uint64, left uint64) []byte {
 	return frame
 }
 
-// forged returns the i-th frame that only a check of the signature tells from the coordinator's.
+// forged returns the i-th frame. Only a check of the signature can tell it from the coordinator's
+// frames.
 func (h host) forged(i int) []byte {
 	frame := h.frame(9, 1, 0)
 	frame[len(frame)-1] ^= byte(i%255 + 1)
 	return frame
 }
 
-// flood reads so many frames, and returns how many were checked, or not dropped at least.
+// flood reads the given number of frames, and returns how many of them the reader did not drop.
 func flood(r *Reader, frames int, next func(i int) []byte) (read int) {
 	for i := range frames {
 		if _, err := r.Read(next(i)); !errors.Is(err, ErrFlood) {
@@ -58,8 +59,8 @@ func flood(r *Reader, frames int, next func(i int) []byte) (read int) {
 	return read
 }
 
-// TestRation: of a flood that brings nothing, a few frames a second are checked. The rest is
-// dropped, and after it every frame of the coordinator is read.
+// TestRation: in a flood of useless frames, the reader checks a few frames a second and drops the
+// rest. After the flood, the reader reads every frame of the coordinator.
 func TestRation(t *testing.T) {
 	h := newHost(t)
 	old := make([][]byte, 200)
@@ -98,7 +99,8 @@ func TestRation(t *testing.T) {
 	}
 }
 
-// TestFreeOfCharge: what no key can have signed is refused without a check, however much comes.
+// TestFreeOfCharge: the reader refuses frames that no key can have signed without a check, however
+// many come.
 func TestFreeOfCharge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t)
@@ -126,7 +128,7 @@ func TestFreeOfCharge(t *testing.T) {
 	})
 }
 
-// TestKnownAgain: a frame that came before is not checked again.
+// TestKnownAgain: the reader does not check again a frame that came before.
 func TestKnownAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t)
@@ -137,7 +139,7 @@ func TestKnownAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		r.keys = signed.Keys{{h.Key()[0]}} // that has signed nothing, so a check fails
+		r.keys = signed.Keys{{h.Key()[0]}} // this key has signed nothing, so a check fails
 		if a, err := r.Read(first); err != nil || a.N != 2 {
 			t.Errorf("the oldest: %v", err)
 		}
