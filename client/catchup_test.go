@@ -57,8 +57,8 @@ func TestMissedRecords(t *testing.T) {
 	}
 }
 
-// A late joiner replays all records, also changes and pauses between rounds. Then it contributes
-// like the other devices.
+// A late joiner replays all records, also changes and pauses between rounds. Then the late joiner
+// contributes like the other devices.
 func TestLateJoiner(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))

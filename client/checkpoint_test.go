@@ -15,7 +15,7 @@ import (
 )
 
 // A device writes a checkpoint every so many records, after some time, and at the end of a catch-up
-// and of Run. It never writes two checkpoints for one record.
+// and of Run. A device never writes two checkpoints for one record.
 func TestCheckpoints(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, testPlan(small)), newStore(t)

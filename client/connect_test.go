@@ -40,7 +40,7 @@ func TestConnectOptions(t *testing.T) {
 	}
 }
 
-// Pauses stay within 1 s and 5 min, and grow. They start over after each loss of the connection,
+// Pauses stay within 1 s and 5 min, and grow. Pauses start over after each loss of the connection,
 // and differ between devices.
 func TestReconnectDelay(t *testing.T) {
 	const attempts, losses = 40, 200

@@ -91,8 +91,8 @@ func TestDeadline(t *testing.T) {
 	})
 }
 
-// A device reaches the head only after the attempt has closed. It takes the next attempt, which the
-// coordinator announced meanwhile. The device neither declines nor doubts its speed.
+// A device reaches the head only after the attempt has closed. The device takes the next attempt,
+// which the coordinator announced meanwhile. The device neither declines nor doubts its speed.
 func TestLateForOneAttempt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))

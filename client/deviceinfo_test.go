@@ -26,8 +26,8 @@ func (h *host) hears(told *[]deviceinfo.Device) {
 	})
 }
 
-// A device tells its operator what the app says when the device joins, and later what changed. It
-// tells changes neither often, nor for each percent of the battery.
+// A device tells its operator what the app says when the device joins, and later what changed. The
+// device tells changes neither often, nor for each percent of the battery.
 func TestAbout(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h := newHost(t, testPlan(small))

@@ -1,6 +1,6 @@
 // Package client is a device's side of a Zofl run. The client joins the run over NATS, keeps a
-// replica of the model, and evaluates the app's loss along shared directions. Each round it sends a
-// few scalars.
+// replica of the model, and evaluates the app's loss along shared directions. Each round the client
+// sends a few scalars.
 //
 // For most uses, give [New] a connection, the run's name, an id for the device and an
 // [objective.Objective]. Then call [Client.Run] on a goroutine of its own, and take the model from
@@ -46,11 +46,11 @@
 // A device that was away fetches the records that it missed, a batch at a time, and replays them.
 // Or the device downloads a snapshot from a passive replica and replays the records after the
 // snapshot. The device chooses the cheaper way by the bytes and seconds that it measured, or
-// follows [Config].Horizon. The device accepts only a snapshot of the run's log. It trusts the
-// snapshot's numbers only when a reference digest of a later state agrees with its own. If a digest
-// disagrees, or the run ends before a digest came, the client replays the log. Digests cover
-// vectors only. Digests do not prove the plan's current mu, batch size and limits, although the
-// client takes these from the snapshot. So let only the passive replica publish answers on
+// follows [Config].Horizon. The device accepts only a snapshot of the run's log. The device trusts
+// the snapshot's numbers only when its digest of a later state equals the run's reference digest.
+// If a digest disagrees, or the run ends before a digest came, the client replays the log. Digests
+// cover vectors only. Digests do not prove the plan's current mu, batch size and limits, although
+// the client takes these from the snapshot. So let only the passive replica publish answers on
 // zo.<run>.s.*, or pin the coordinator's key with [Config].Coordinator. With the key, the client
 // accepts only a snapshot whose digest the coordinator confirms, and takes the plan from the
 // coordinator.
@@ -89,10 +89,10 @@
 // With transport=dense a device sends a vector ([plan.Plan.Object]) instead of scalars. The record
 // names the mean of these vectors, and every device fetches that mean. A round, or each phase of a
 // round, costs 4 bytes an element up and 4 down, whatever K, P and the number of devices are. The
-// device sends and fetches vectors in requests, in pieces of up to 60 KiB. Each piece costs a round
-// trip. Interrupted transfers resume. A device that the operating system killed sends its stored
-// bytes from the point that the coordinator names. An interrupted download goes on where it
-// stopped. Only after the coordinator restarted must a device send the whole vector again.
+// device sends and fetches vectors in requests, in pieces of up to 60 KiB. Each piece of a vector
+// costs a round trip. Interrupted transfers resume. A device that the operating system killed sends
+// its stored bytes from the point that the coordinator names. An interrupted download goes on where
+// it stopped. Only after the coordinator restarted must a device send the whole vector again.
 //
 // Each new vector replaces the vector before. So a device that was away applies all records but
 // downloads only the last vector, or the last two where rounds have two phases. Until the download

@@ -339,8 +339,8 @@ func (h *host) announce(edits ...func(*wire.Announcement)) {
 	h.send(a)
 }
 
-// witness replays the log up to record n. It finds, backwards from record n, the records that make
-// up the state, and skips the other records.
+// witness replays the log up to record n. witness finds, backwards from record n, the records that
+// make up the state, and skips the other records.
 func (h *host) witness(n uint64) *replica.Replica {
 	h.t.Helper()
 	counts := make([]bool, n+1)

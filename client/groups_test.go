@@ -25,8 +25,8 @@ func inGroups(groups ...[]uint32) func(*wire.Announcement) {
 }
 
 // groupOf checks that a contribution names a group and has the scalars along the group's
-// directions. These are the directions that a device whose slot is the group's number has in a run
-// with directions by device.
+// directions. A device has the same directions in a run with directions by device, if its slot is
+// the group's number.
 func groupOf(t *testing.T, r reply, group uint32, own map[uint32]string) {
 	t.Helper()
 	if got, ok := grouping.OfReply(&r.Reply); !ok || got != group {

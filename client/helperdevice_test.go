@@ -93,7 +93,7 @@ func (d *device) stop() {
 	}
 }
 
-// result returns what Run returned. It fails the test if Run is still running.
+// result returns what Run returned. result fails the test if Run is still running.
 func (d *device) result() error {
 	d.t.Helper()
 	synctest.Wait()

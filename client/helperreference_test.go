@@ -35,8 +35,8 @@ type wantedReply struct {
 	loss    float64
 }
 
-// algorithm4 is DeComFL's Algorithm 4, lines 13-25, all in float64. It returns the reply for record
-// n of a device whose state is the state of w.
+// algorithm4 is DeComFL's Algorithm 4, lines 13-25, all in float64. algorithm4 returns the reply
+// for record n of a device whose state is the state of w.
 func algorithm4(
 	w *replica.Replica, n uint64, eta float64, perturbations int,
 	id string, device int, source uint32,

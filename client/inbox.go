@@ -112,8 +112,8 @@ func (in *inbox) lastHeard() time.Time {
 	return in.heard
 }
 
-// silentUntil returns the latest time at which the coordinator announces again. That time depends
-// on the last announcement and on the plan's values.
+// silentUntil returns the latest time at which the coordinator announces again. The time depends on
+// the last announcement and on the plan's values.
 func (in *inbox) silentUntil(reannounce, deadline uint32) time.Time {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 )
 
 // These factors say how long a device waits for an announcement before it checks its connection.
-// Their unit is the interval between two repetitions of an announcement. The wait and the check
-// together take less than three intervals, so there is time to connect again.
+// The unit of these factors is the interval between two repetitions of an announcement. The wait
+// and the check together take less than three intervals, so there is time to connect again.
 const (
 	silenceLeast  = 1.5
 	silenceJitter = 0.4 // drawn for each wait, so that devices do not check at the same time

@@ -7,8 +7,8 @@ import "time"
 // its loss at the state before its own record: Run applies no record before the device has sent its
 // reply. Then the device follows the log to the head.
 
-// lastChance is when a device gives up the round that an announcement asks for. That is when the
-// round closes, or with Plan.Late that many deadlines later.
+// lastChance is when a device gives up the round that an announcement asks for. The device gives
+// the round up when the round closes, or with Plan.Late that many deadlines later.
 func (c *Client) lastChance(a *arrival) time.Time {
 	plan := c.follower.Plan()
 	deadline := time.Duration(plan.Deadline) * time.Millisecond

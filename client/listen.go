@@ -10,8 +10,8 @@ import (
 )
 
 // A device that receives a flood of announcements asks the coordinator how far the run is. The
-// device asks ten times between two repetitions of an announcement. That is often enough to take
-// part, but not more often than the coordinator answers one member.
+// device asks ten times between two repetitions of an announcement. At this rate the device can
+// take part in rounds, and the coordinator still answers all questions of one member.
 const (
 	asksPerRepeat = 10
 	shortestAsk   = 250 * time.Millisecond

@@ -100,8 +100,8 @@ func (s *sharedStore) Changed() bool {
 }
 
 // After another client of the device used the store, this client trusts the store and not its own
-// memory. This holds for Load and for Run. Run does not take the other client's checkpoint for a
-// damaged checkpoint.
+// memory. Load and Run both do so. Run does not take the other client's checkpoint for a damaged
+// checkpoint.
 func TestLoadAfterAnother(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, testPlan(small)), newStore(t)
@@ -138,7 +138,8 @@ func TestLoadAfterAnother(t *testing.T) {
 }
 
 // A device whose disk is full sends the contribution that it sent before, and not an earlier
-// contribution from the store. This holds also after another client of the device used the store.
+// contribution from the store. The device does so even after another client of the device used the
+// store.
 func TestContributionNotKeptAfterAnother(t *testing.T) {
 	for _, p := range []*plan.Plan{testPlan(small), densePlan(small)} {
 		bubble(t, func(t *testing.T) {

@@ -155,8 +155,8 @@ func TestLogLosesItsTail(t *testing.T) {
 }
 
 // A coordinator that returns without its log waits for devices to join, and devices join. If the
-// coordinator has another plan, the devices start over. If it has the same plan, they start over
-// once the operator accepted the loss.
+// coordinator has another plan, the devices start over. If the coordinator has the same plan, the
+// devices start over once the operator accepted the loss.
 func TestLogIsReplaced(t *testing.T) {
 	for _, samePlan := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {

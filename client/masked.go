@@ -57,8 +57,8 @@ func (c *Client) workMasked(ctx context.Context, a *arrival) (next, error) {
 	})
 }
 
-// lastMasked is when a device gives up the computation of an attempt. It is before the deadline,
-// because the last step takes time.
+// lastMasked is when a device gives up the computation of an attempt. The result is before the
+// attempt's deadline, because the attempt's last step takes time.
 func lastMasked(a *arrival, p *plan.Plan) time.Time { return a.closes.Add(-secagg.UnmaskTime(p)) }
 
 // takePartMasked takes the steps of an attempt while answer computes and adds this device's part.

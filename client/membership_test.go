@@ -43,7 +43,7 @@ func TestRepetitionNamesTheMissing(t *testing.T) {
 }
 
 // plansFirst makes a host answer joins as a coordinator does: with the plan until the device has
-// the plan. It notes which records devices say that they have.
+// the plan. plansFirst notes which records devices say that they have.
 func (h *host) plansFirst(known *[]wire.Known) {
 	h.answers(func(m bus.Message) bool {
 		r, err := wire.DecodeJoinRequest(m.Data)

@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// These are the store's items for a memory, and their magic numbers.
+// The next constants are the store's items for a memory, and the items' magic numbers.
 const (
 	itemControl     = "control"    // with scaffold-2: c_i
 	itemTrajectory  = "trajectory" // with a surrogate: the measured losses, and w_i
@@ -41,8 +41,8 @@ func memoryItem(p *plan.Plan) (item, magic string) {
 }
 
 // prepare readies the memory for a round. If this process has no memory yet, prepare loads the
-// store's item. It drops the numbers of another plan, because they belong to another log. An error
-// is the Recorder's.
+// store's item. prepare drops the numbers of another plan, because these numbers belong to another
+// log. An error is the Recorder's.
 func (m *memory) prepare(r *replica.Replica) error {
 	plan, numbers := r.Plan(), m.prober.Memory()
 	if !m.prober.Prepare(r) {

@@ -36,7 +36,7 @@ func allocated(f func()) uint64 {
 }
 
 // If a plan needs more than the limit, Run ends before the client allocates memory or takes a slot.
-// This holds also for the default limit, and for a passive replica.
+// The default limit has the same effect, also on a passive replica.
 func TestPoisonPlan(t *testing.T) {
 	large := func(p *plan.Plan) { *p = *testPlan(1 << 30) }
 	for _, tt := range []struct {

@@ -139,8 +139,9 @@ func ramp(n int) []float32 {
 }
 
 // Devices with different losses, some of which miss a round now and then, keep the same bits as the
-// witness. They send what the paper's algorithm says: rounded scalars along their own directions or
-// shared ones, with the control variate of their last contribution that a record includes.
+// witness. The devices send what the paper's algorithm says: rounded scalars along their own
+// directions or shared ones, with the control variate of their last contribution that a record
+// includes.
 func TestMethods(t *testing.T) {
 	const dim, devices = 300, 3
 	eachMethod(t, dim, func(t *testing.T, h *host) {

@@ -55,8 +55,8 @@ func TestRunAfterPanic(t *testing.T) {
 	})
 }
 
-// After a panic a device sends the contribution that it sent before. This holds with a store,
-// without a store, and if the store failed to save the contribution.
+// After a panic a device sends the contribution that it sent before. The device does so with a
+// store, without a store, and if the store failed to save the contribution.
 func TestContributionAfterPanic(t *testing.T) {
 	stores := map[string]func() client.Store{
 		"none": func() client.Store { return nil },

@@ -30,9 +30,9 @@ import (
 // passive replica of a private run.
 //
 // A passive replica never downloads a snapshot itself, so its digests prove the log. A passive
-// replica needs the permissions of a device with its id. If it serves snapshots, it also subscribes
-// to zo.<run>.s.* and publishes to the inboxes of devices. Like any client, a passive replica ends
-// with the run.
+// replica needs the permissions of a device with its id. A passive replica that serves snapshots
+// also subscribes to zo.<run>.s.* and publishes to the inboxes of devices. Like any client, a
+// passive replica ends with the run.
 type Passive struct {
 	// SnapshotEvery is the number of records from one snapshot to the next; 0: no snapshots. The
 	// replica takes a snapshot after each record whose index is a multiple of SnapshotEvery. Use a

@@ -41,9 +41,10 @@ func digestPlan() *plan.Plan {
 	return p
 }
 
-// If a fault changed a device's state, the device rebuilds the state when the reference differs. It
-// rebuilds from its checkpoint, or from record 1 if there is no checkpoint, or only a later or
-// wrong one. The device reports the difference, and takes part as before.
+// If a fault changed a device's state, the device rebuilds the state when the reference differs.
+// The device rebuilds from its checkpoint. If there is no checkpoint, or only a later or wrong
+// checkpoint, the device rebuilds from record 1. The device reports the difference, and takes part
+// as before.
 func TestRepair(t *testing.T) {
 	tests := []struct {
 		name    string

@@ -21,7 +21,7 @@ func (h *host) follow(records int) {
 }
 
 // A device that was stopped continues from its checkpoint in another process, also after rollbacks.
-// It takes part as before.
+// The device takes part as before.
 func TestRestartGoesOn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)

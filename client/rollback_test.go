@@ -124,8 +124,8 @@ func TestInterruptedRollback(t *testing.T) {
 }
 
 // A log has many rollbacks, some of them to records that other rollbacks undid. The log costs a
-// late joiner at most three passes. That also holds if requests are lost, or if a catch-up fails
-// and the next announcement resumes it.
+// late joiner at most three passes. The bound also holds if requests are lost, or if a catch-up
+// fails and the next announcement resumes it.
 func TestManyRollbacks(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -85,8 +85,8 @@ func (c *Client) takePart(ctx context.Context) error {
 }
 
 // goBack leaves a state that the log does not hold. goBack returns to the checkpoint if the log
-// holds the checkpoint's record, and otherwise to no state. It keeps a copy of the old state in the
-// store.
+// holds the checkpoint's record, and otherwise to no state. goBack keeps a copy of the old state in
+// the store.
 func (c *Client) goBack(ctx context.Context) error {
 	if err := c.follower.KeepBefore(); err != nil {
 		return err

@@ -82,7 +82,8 @@ func TestRecorderStopsRun(t *testing.T) {
 	}
 }
 
-// Any goroutine may call Params and Digest at any time. They return the state after one record.
+// Any goroutine may call Params and Digest at any time. Params and Digest return the state after
+// one record.
 func TestParamsMeanwhile(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const dim, rounds = 5000, 30

@@ -177,8 +177,8 @@ func TestSharesOfClasses(t *testing.T) {
 	}
 }
 
-// Without losses by class a device declines and says why. It does the same if these losses are
-// wrong. In a later round the device may contribute.
+// Without losses by class a device declines and says why. A device with wrong losses by class does
+// the same. In a later round the device may contribute.
 func TestWrongClasses(t *testing.T) {
 	for words, edit := range map[string]func(*classed){
 		"must not depend on x": func(o *classed) {

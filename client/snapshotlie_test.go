@@ -171,7 +171,7 @@ func reference(h *host, n uint64) []byte {
 }
 
 // If a false snapshot passes the first checks, the next reference detects it, or the end of the run
-// at the latest. This holds also for a device that was killed in between.
+// at the latest. A device that was killed in between also detects the snapshot.
 func TestLyingSnapshot(t *testing.T) {
 	for _, end := range []bool{false, true} {
 		for _, kept := range []bool{false, true} {

@@ -132,8 +132,8 @@ func TestSnapshots(t *testing.T) {
 	})
 }
 
-// A replica refuses impossible requests, and requests with a forbidden reply subject. It sets an
-// unusable snapshot aside.
+// A replica refuses impossible requests, and requests with a forbidden reply subject. A replica
+// sets an unusable snapshot aside.
 func TestSnapshotRequestsRefused(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		h, store := newHost(t, testPlan(small)), newStore(t)

@@ -38,8 +38,8 @@ type SharedStore interface {
 	Store
 
 	// Changed says whether another client may have saved anything since the last call of Changed. If
-	// so, the client trusts the store and not its own memory. Run and Load call Changed when they
-	// begin.
+	// Changed returns true, the client trusts the store and not its own memory. Run and Load call
+	// Changed when they begin.
 	Changed() bool
 }
 

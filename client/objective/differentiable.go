@@ -14,10 +14,10 @@ import "context"
 type Differentiable interface {
 	Objective
 	// Gradient sets g to the gradient of the mean loss on minibatch b at parameters x, and returns
-	// that loss. Both vectors have Dim elements and belong to the runtime. They are valid until
-	// Gradient returns. The runtime ignores changes that Gradient makes to x. The runtime fills g with
-	// NaN first, to detect elements that the app does not set, or only adds to. ctx ends when the
-	// round does: then return early, with any error.
+	// that loss. Both vectors have Dim elements and belong to the runtime. Both vectors are valid
+	// until Gradient returns. The runtime ignores changes that Gradient makes to x. The runtime fills
+	// g with NaN first, to detect elements that the app does not set, or only adds to. ctx ends when
+	// the round does: then return early, with any error.
 	Gradient(ctx context.Context, x []float32, b Batch, g []float32) (loss float64, err error)
 }
 

@@ -24,7 +24,7 @@ import (
 // An Objective is a model that the app can evaluate. An Objective also implements [Flat],
 // [Streaming] or [Batched].
 type Objective interface {
-	// Dim is the number of parameters. It never changes.
+	// Dim is the number of parameters. Dim never changes.
 	Dim() int
 }
 

@@ -35,7 +35,8 @@ type Point struct {
 	index, count int32 // of this point among the step's points
 }
 
-// At returns the only point of a source's call. That point is also the only point of its step.
+// At returns the only point of a source's call. The returned point is also the only point of its
+// step.
 func At(s Source, call uint64) Point { return Point{s, call, 0, 1} }
 
 // Numbered returns p as the point with this index, of count points of its step.
@@ -154,8 +155,8 @@ func within(s Source, off, n int) error {
 	return nil
 }
 
-// fixed is a source that reads vectors in memory. Its calls never end, so it never returns
-// ErrRevoked.
+// fixed is a source that reads vectors in memory. The calls of fixed never end, so fixed never
+// returns ErrRevoked.
 type fixed [][]float32
 
 func (f fixed) Dim() int {

@@ -6,8 +6,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// These are bounds of a batch. Params, Digest and the end of Run wait while the follower applies a
-// batch. So at this device's measured pace a batch takes at most about batchTime.
+// The next two constants bound a batch. Params, Digest and the end of Run wait while the follower
+// applies a batch. So at this device's measured pace a batch takes at most about batchTime.
 const (
 	batchTime = 250 * time.Millisecond
 	batchMost = 64

@@ -9,9 +9,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// itemBefore is the item with the state of an earlier run. That run did not end as this device
-// knew: its log lost records, or another run began under its name. The item's state may be the last
-// copy of the model. An empty item holds no state.
+// itemBefore is the item with the state of an earlier run. The earlier run did not end as this
+// device knew: the run's log lost records, or another run began under the run's name. The item's
+// state may be the last copy of the model. An empty item holds no state.
 const itemBefore = "checkpoint-before"
 
 // KeepBefore saves the state as the state of a run that the follower is about to forget. KeepBefore

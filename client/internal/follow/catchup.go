@@ -25,7 +25,7 @@ const (
 )
 
 // rollbackPasses bounds how often a catch-up reads the log again because of unknown rollbacks. One
-// more pass is enough, unless the log changes meanwhile.
+// more pass over the log is enough, unless the log changes meanwhile.
 const rollbackPasses = 3
 
 // catchUp brings the replica to the head, by records or by a snapshot, whichever is cheaper. An
@@ -139,7 +139,7 @@ func (f *Follower) goBack(checkpoint bool) (fault, err error) {
 }
 
 // read calls look with the records from an index to the head. read fetches the records that the
-// head does not contain. It applies the batch before it fetches again, and before it returns.
+// head does not contain. read applies the batch before it fetches again, and before it returns.
 func (f *Follower) read(
 	ctx context.Context, from uint64, h *Head, look func(n uint64, record []byte) error,
 ) error {

@@ -17,8 +17,8 @@ type stateDigest struct {
 	reported bool
 }
 
-// digests holds the digests of this device's last states at which the plan asks for a digest. It
-// also holds the run's latest reference.
+// digests holds the digests of this device's last states at which the plan asks for a digest.
+// digests also holds the run's latest reference.
 type digests struct {
 	states    []stateDigest // ascending, at most statesMost
 	reference wire.Reference
@@ -58,9 +58,9 @@ func (d *digests) setReference(r wire.Reference) {
 	}
 }
 
-// digestIfDue computes the digest of the present state if the plan's DigestEvery makes it due. It
-// computes none for a state that lacks vectors. It also leaves out early states of a replay up to
-// record last, because no reference will name such a state.
+// digestIfDue computes the digest of the present state if the plan's DigestEvery makes it due.
+// digestIfDue computes no digest for a state that lacks vectors. digestIfDue also leaves out early
+// states of a replay up to record last, because no reference will name such a state.
 func (f *Follower) digestIfDue(last uint64) {
 	n, every := f.replica.N(), f.replica.Plan().DigestEvery
 	if !due(n, every) || !f.whole() {

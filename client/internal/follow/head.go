@@ -30,8 +30,8 @@ type Head struct {
 	Records   wire.Records   // the log's last records, up to Last; fewer than Last
 	Reference wire.Reference // N = 0: none
 
-	// packed is the short form of record Last. It stands in place of Records until the replica is at
-	// the record before. Until then tip is the tip of record Last; otherwise tip is zero.
+	// packed is the short form of record Last. packed stands in place of Records until the replica is
+	// at the record before. Until then tip is the tip of record Last; otherwise tip is zero.
 	packed *compact.Announcement
 	tip    wire.Tip
 }

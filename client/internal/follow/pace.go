@@ -83,7 +83,7 @@ func (p *pace) snapshot(bytes, after uint64, perRecord float64) float64 {
 	return float64(bytes)*p.perByte() + p.replay(after, perRecord)
 }
 
-// better says whether a snapshot is much cheaper than a replay. Both costs are in seconds.
+// better says whether a snapshot is much cheaper than a replay. Both parameters are in seconds.
 func better(snapshot, replay float64) bool {
 	return replay > snapshotFactor*snapshot+snapshotGain
 }

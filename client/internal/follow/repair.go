@@ -187,8 +187,8 @@ func (f *Follower) prove(ctx context.Context, h *Head) error {
 	}
 	if err = f.catchUp(ctx, h); err != nil && f.replica.Ended() == nil &&
 		!errors.Is(err, ErrNotOurs) {
-		// The state from the snapshot is probably right. That state is better than the first parameters,
-		// in case no coordinator answers any more.
+		// The state from the snapshot is probably right. The snapshot's state is better than the first
+		// parameters, in case no coordinator answers any more.
 		f.replace(before)
 		f.unproven, f.course.passed = unproven, 0
 		f.digests.forget()

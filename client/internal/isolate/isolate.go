@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// These errors say what happened to a callback.
+// The next three errors say what happened to a callback.
 var (
 	// ErrBusy says that an earlier callback has not returned.
 	ErrBusy = errors.New("an earlier callback has not returned")

@@ -75,7 +75,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// A move stops at the end of a box. Its unit is the length of the box.
+// A move stops at the end of a box. The unit of a move is the length of the box.
 func TestMoveInBoxes(t *testing.T) {
 	p := planOf(plan.Box{Low: -1, High: 3}, plan.Box{Low: 0, High: 10})
 	x, v := [4]float32{0, 0, 5, 5}, [4]float32{1, -1, 0.25, -100}
@@ -87,7 +87,7 @@ func TestMoveInBoxes(t *testing.T) {
 	}
 }
 
-// The pull is towards the base and towards 0. Its unit is the length of the box.
+// The pull is towards the base and towards 0. The unit of the pull is the length of the box.
 func TestPull(t *testing.T) {
 	p := planOf(plan.Box{Low: -1, High: 3}, plan.Box{Low: 0, High: 10})
 	v, x, base := [4]float64{1, 1, 1, 1}, [4]float64{2, 0, 5, 10}, [4]float64{1, 1, 5, 5}

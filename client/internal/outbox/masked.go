@@ -28,8 +28,8 @@ type unmasking struct {
 	begun   bool // the device has taken part in attempt, or declined it
 }
 
-// BeginAttempt says whether this device has not begun the attempt with this nonce before.
-// BeginAttempt returns true only once for each attempt in a row.
+// BeginAttempt says whether the attempt with this nonce is new to the device. A second call with
+// the same nonce returns false.
 func (o *Outbox) BeginAttempt(nonce [secagg.NonceLen]byte) bool {
 	u := &o.unmasking
 	if u.begun && u.attempt == nonce {

@@ -1,7 +1,7 @@
 // Package outbox keeps a device's last contribution, a reply or a vector. So the device sends the
 // same bytes however often the coordinator asks. The package also keeps the device's control
 // variates: its contributions that records include. Package outbox knows announcements, records and
-// the store. It does not know the model, and does not compute contributions.
+// the store. The package does not know the model, and does not compute contributions.
 package outbox
 
 import (

@@ -11,7 +11,7 @@ import (
 )
 
 // An answer to a survey answers no round of the same record, and no other survey. A contribution to
-// a round answers no survey. Both hold also after a restart.
+// a round answers no survey. A restart of the device changes nothing of this.
 func TestSurveyIsNoRound(t *testing.T) {
 	tip := wire.Tip{7}
 	kinds := []survey.Kind{survey.None, survey.Step, survey.Mu}

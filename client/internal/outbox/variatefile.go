@@ -13,8 +13,8 @@ import (
 // errVariatesFile says that the stored control variates are not ones that this device wrote.
 var errVariatesFile = errors.New("not control variates of this device")
 
-// A variates file holds the control variates, newest first. Each consists of LE64 the record, the
-// record's hash, LE32 the length of the scalars in bytes, and the scalars.
+// A variates file holds the control variates, newest first. Each control variate consists of LE64
+// the record, the record's hash, LE32 the length of the scalars in bytes, and the scalars.
 const (
 	variatesMagic   = "zofl variates 1\n"
 	variateHead     = 8 + len(wire.Hash{}) + 4

@@ -90,8 +90,8 @@ func (e *estimation) askStep(perturbations int) error {
 	return e.askAll(e.prober.source.all(e.replica, step, e.place, 0, perturbations), 0)
 }
 
-// directions returns the directions of perturbations [from, to) of the step. They are valid until
-// the next call of directions.
+// directions returns the directions of perturbations [from, to) of the step. The directions are
+// valid until the next call of directions.
 func (e *estimation) directions(from, to int) []replica.Direction {
 	b := &e.prober.buffers
 	b.z = e.replica.Directions(b.z[:0], e.place.n, e.place.k, from, to, e.place.source)

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// These are faults of an objective from which a plan asks losses by class.
+// The next two errors are faults of an objective from which a plan asks losses by class.
 var (
 	// ErrNoClasses says that the plan has classes, and the objective offers no losses by class.
 	ErrNoClasses = errors.New("the plan has classes, and the objective has no losses by class: " +
@@ -148,8 +148,8 @@ func (e *estimation) classesAt(sums *[]float64, mu float32, p int) (mean float64
 	return mean, e.finite(mean, 0, p)
 }
 
-// countClasses checks the numbers of samples that a call told. After the first call of a minibatch,
-// countClasses chooses the classes whose scalars the device sends.
+// countClasses checks the numbers of samples that a call of the app returned. After the first call
+// of a minibatch, countClasses chooses the classes whose scalars the device sends.
 func (e *estimation) countClasses(p int) error {
 	s := &e.prober.class
 	if len(s.counts) > 0 {

@@ -55,7 +55,7 @@ func (s *forward) Slope(
 	return loss, slope, nil
 }
 
-// A streamed is a slopes objective with derivatives along directions. It reads points and
+// A streamed is a slopes objective with derivatives along directions. A streamed reads points and
 // directions in pieces.
 type streamed struct {
 	*slopes

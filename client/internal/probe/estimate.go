@@ -39,7 +39,7 @@ type estimation struct {
 	batch       objective.Batch // of the present step
 }
 
-// A Result is the result of a task. Its slices are valid until the next task.
+// A Result is the result of a task. The slices of a Result are valid until the next task.
 type Result struct {
 	Scalars []float32           // g[k*P+p] as other devices read them, or a survey's values
 	Sent    wire.Scalars        // g[k*P+p], a block a step; empty with a vector

@@ -56,8 +56,8 @@ func TestGradientFaults(t *testing.T) {
 	}
 }
 
-// The device finds a gradient that the app only adds to, or does not set. It also finds a loss or a
-// slope that is NaN or infinite.
+// The device finds a gradient that the app only adds to, or does not set. The device also finds a
+// loss or a slope that is NaN or infinite.
 func TestGradientForgotten(t *testing.T) {
 	for want, o := range map[string]objective.Objective{
 		"the gradient is not finite: element 0 of the gradient is NaN": bad{newSlopes(3, 0, 1), 1, 0},

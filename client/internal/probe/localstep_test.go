@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// A reference computes the local steps of the device with slot 0 from their definitions. It uses
-// float64, except for the vector that the app sees.
+// A reference computes the local steps of the device with slot 0 from their definitions. A
+// reference uses float64, except for the vector that the app sees.
 type reference struct {
 	plan                                *plan.Plan
 	f                                   *slopes

@@ -50,8 +50,8 @@ func (m *meter) lasted(d time.Duration) {
 }
 
 // gaveUp notes an abandoned call that counts as several queries, and took longer than d. gaveUp
-// assumes that so many queries would have taken twice as long. So the next round does not wait in
-// vain, too.
+// assumes that so many queries would have taken twice as long. So in the next round the device
+// declines at once if the time is too short.
 func (m *meter) gaveUp(d time.Duration, calls int) {
 	m.pace = max(m.pace, 2*d/time.Duration(1+calls))
 }

@@ -107,7 +107,7 @@ func (q *query) place(k, p int) string {
 	}
 }
 
-// hold is the job. It does the work while the job holds mu.
+// hold is the job. hold does the work while it holds mu.
 func (q *query) hold() error {
 	q.mu.Lock()
 	defer func() {

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// These are reasons for declining a task, in addition to an error of the app's loss.
+// The next errors are reasons for declining a task, in addition to an error of the app's loss.
 var (
 	// ErrSlow says that the loss is too slow for the time left.
 	ErrSlow = errors.New("the loss is too slow for the time left")

@@ -10,9 +10,9 @@ import (
 )
 
 // A trajectory is what a device knows about its loss with estimator=surrogate. A trajectory fits a
-// Gaussian process (FZooS (8)) and the weights w_i (3) to the losses that the device measured. It
-// also holds the buffers of local steps. Prepare allocates the trajectory with the memory of a
-// plan. Coordinates are relative to the boxes.
+// Gaussian process (FZooS (8)) and the weights w_i (3) to the losses that the device measured. A
+// trajectory also holds the buffers of local steps. Prepare allocates the trajectory with the
+// memory of a plan. Coordinates are relative to the boxes.
 //
 // A point is a measured loss, so it stays valid whatever happens to the log. A device that works on
 // a record again adds that record's points again.

@@ -23,7 +23,8 @@ func (p *Prober) Survey(
 	return p.measure(ctx, r, &t, surveying{kind})
 }
 
-// A surveying measures the losses that a survey asks for. It changes no state and leaves no memory.
+// A surveying measures the losses that a survey asks for. A surveying changes no state and leaves
+// no memory.
 type surveying struct{ kind survey.Kind }
 
 func (s surveying) prepare(e *estimation) {

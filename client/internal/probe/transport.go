@@ -20,9 +20,9 @@ type measurement interface {
 // and sends, and what it keeps for later rounds.
 type transport interface {
 	measurement
-	// missed returns the first phase whose scalars a second phase of P perturbations needs. That phase
-	// belongs to the record that [replica.Replica.Pending] names. missed returns the zero value if
-	// this device need not compute the scalars again.
+	// missed returns the first phase whose scalars a second phase of P perturbations needs. The first
+	// phase belongs to the record that [replica.Replica.Pending] names. missed returns the zero value
+	// if this device need not compute the scalars again.
 	missed(p *Prober, r *replica.Replica, perturbations int) MissedPhase
 	// keeps says whether the device must store a memory after rounds of a plan.
 	keeps(plan *plan.Plan) bool

@@ -64,8 +64,9 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// NewRandom returns a generator for delays that must differ between devices. Its seed is the id and
-// the time. So in a simulation with a faked clock, the delays are the same in each run.
+// NewRandom returns a generator for delays that must differ between devices. The generator's seed
+// is the id and the time. So in a simulation with a faked clock, the delays are the same in each
+// run.
 func NewRandom(id string) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(id))

@@ -1,6 +1,6 @@
 // Package secagg is the device's side of secure aggregation, for plans with secure=sum. The package
-// takes the steps of package wire/secagg with the coordinator. It does not know how a device
-// computes scalars.
+// takes the steps of package wire/secagg with the coordinator. The package does not know how a
+// device computes scalars.
 package secagg
 
 import (
@@ -27,8 +27,8 @@ func AttemptOf(p *plan.Plan, a *wire.Announcement, tip wire.Tip) secagg.Attempt 
 }
 
 // UnmaskTime is the last part of an attempt's deadline. In this time, devices unmask the sum of
-// their contributions. With secure_lists=agreed, devices first agree on the lists of devices in the
-// sum.
+// their contributions. With secure_lists=agreed, devices first agree on the lists that the
+// coordinator gave them.
 func UnmaskTime(p *plan.Plan) time.Duration {
 	eighth := time.Duration(p.Deadline) * time.Millisecond / 8
 	if p.SecureLists > 0 {

@@ -3,9 +3,9 @@
 // A Raspberry Pi checks a signature in about a millisecond, but anyone who may publish can send
 // frames much faster. An attacker can choose all of a frame except the signature. So no cheaper
 // check can tell the attacker's frames from the coordinator's. So this package bounds the number of
-// checks that find no new valid frame. Beyond the bound, the device drops all frames, even the
-// coordinator's. A device that misses announcements has to ask the coordinator how far the run is,
-// and a device that misses an answer has to ask again.
+// useless checks. Beyond the bound, the device drops all frames, even the coordinator's. A device
+// that misses announcements has to ask the coordinator how far the run is, and a device that misses
+// an answer has to ask again.
 package verify
 
 import (
@@ -19,9 +19,9 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// A check of an announcement is in vain if the frame is not a new, signed one. A reader makes so
-// many checks in vain a second, and so many at once. An honest run causes a few checks in vain an
-// hour.
+// A check of an announcement is useless if the frame is not signed or not new. A reader makes at
+// most perSecond useless checks a second, and at most atOnce of them at once. An honest run causes
+// a few useless checks an hour.
 const (
 	perSecond = 32
 	atOnce    = 128
@@ -30,11 +30,11 @@ const (
 // remembered is how many signed frames a reader keeps, to recognize repetitions.
 const remembered = 16
 
-// ErrFlood says that the device dropped the frame unread, because too many checks of frames before
-// it were in vain.
+// ErrFlood says that the device dropped the frame unread, because too many checks of earlier frames
+// were useless.
 var ErrFlood = errors.New("too many frames that bring nothing")
 
-// An allowance says how many checks may be in vain.
+// An allowance says how many checks may be useless.
 type allowance struct {
 	perSecond, atOnce float64
 	used              float64   // of atOnce
@@ -68,7 +68,7 @@ func NewReader(run string, keys signed.Keys) *Reader {
 // Read reads an announcement. Errors are those of [signed.Keys.Announcement], and [ErrFlood]. The
 // result aliases frame.
 //
-// A check was in vain if the frame is not signed, came before, or is older than a frame that came.
+// A check was useless if the frame is not signed, came before, or is older than a frame that came.
 // Repetitions by the coordinator count as new frames, because they differ in the time that is left.
 func (r *Reader) Read(frame []byte) (compact.Announcement, error) {
 	a, err := compact.Decode(frame)
