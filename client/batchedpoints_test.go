@@ -60,7 +60,7 @@ func (o *bowls) LossesAt(
 	return nil
 }
 
-// space returns so many vectors of n elements.
+// space returns the given number of vectors, each of n elements.
 func space(vectors, n int) [][]float32 {
 	v := make([][]float32, vectors)
 	for i := range v {

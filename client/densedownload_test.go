@@ -27,7 +27,7 @@ var denseMethods = []struct {
 	{"surrogate", surrogatePlan},
 }
 
-// surrogatePlan edits p into a plan of fzoos.
+// surrogatePlan edits p into a plan with estimator=surrogate, as in the preset fzoos.
 func surrogatePlan(p *plan.Plan) {
 	p.Estimator, p.Perturbations, p.Features, p.LengthScale, p.Noise, p.Window = plan.Surrogate, 1,
 		20, 1, 1e-6, 30

@@ -17,7 +17,7 @@
 // [objective.Differentiable], [objective.Directional] or [objective.StreamingDirectional]. A device
 // with such an objective sends the same scalars as a device that only evaluates the loss, so both
 // kinds can join one run. With Differentiable, the device computes one gradient for each local
-// step. With the other two interfaces, it computes one slope for each direction.
+// step. With Directional or StreamingDirectional, the device computes one slope for each direction.
 //
 // # Failure
 //
@@ -44,7 +44,7 @@
 // reports the failure once and goes on in memory.
 //
 // A device that was away fetches the records that it missed, a batch at a time, and replays them.
-// Or the device downloads a snapshot from a passive replica and replays the records after the
+// The alternative is to download a snapshot from a passive replica and replay the records after the
 // snapshot. The device chooses the cheaper way by the bytes and seconds that it measured, or
 // follows [Config].Horizon. The device accepts only a snapshot of the run's log. The device trusts
 // the snapshot's numbers only when its digest of a later state equals the run's reference digest.

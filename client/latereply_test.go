@@ -70,7 +70,8 @@ func TestLateReply(t *testing.T) {
 	}
 }
 
-// A device with a hanging loss gives up the round once its contribution can no longer count.
+// If a device's loss hangs, the device gives up the round once its contribution can no longer
+// count.
 func TestLateDeadline(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := testPlan(small)

@@ -11,8 +11,8 @@ import (
 )
 
 // With every method, killed and stopped devices continue from their checkpoint, late devices
-// replay, and passive replicas follow. All of them follow rollbacks and a lost tail. All have the
-// log's bits and keep contributing.
+// replay, and passive replicas follow. All these devices follow rollbacks and a lost tail of the
+// log. All have the log's bits and keep contributing.
 func TestMethodsKeepTheirLog(t *testing.T) {
 	eachMethod(t, 5000, func(t *testing.T, h *host) {
 		store := newStore(t)

@@ -76,7 +76,7 @@ func (c *Client) sendReply(
 }
 
 // promise stores a contribution, and returns it in the form in which the device sends it. If there
-// is a fault, the caller must not send it.
+// is a fault, the caller must not send the contribution.
 func (c *Client) promise(a *arrival, r *wire.Reply) (frame []byte, fault, err error) {
 	c.backoff = retry.Backoff{}
 	if !c.addsNoise() {

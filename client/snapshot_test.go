@@ -71,7 +71,7 @@ func TestSnapshotCatchUp(t *testing.T) {
 		if d.Unproven() != 42 {
 			t.Errorf("unproven %d, want 42", d.Unproven())
 		}
-		// A rollback to before the snapshot, and on.
+		// The run rolls back to a record before the snapshot, and goes on.
 		h.asked()
 		h.append(wire.Record{Kind: wire.KindRollback, To: 38})
 		l.edit = func(_ wire.SnapshotRequest, r *wire.SnapshotReply) bool { r.N = 0; return true }

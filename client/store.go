@@ -23,8 +23,8 @@ type Store interface {
 	// is no such item.
 	Load(item string, read func(*io.SectionReader) error) error
 
-	// SetAside moves an item out of the way, so that an operator can examine it. If an older item of
-	// that name was set aside before, SetAside replaces it.
+	// SetAside moves an item, so that Load no longer finds the item and an operator can examine it. If
+	// an older item of that name was set aside before, SetAside replaces it.
 	SetAside(item string) error
 
 	// Close releases the store; no other call may follow.

@@ -35,8 +35,8 @@ func (f *Follower) KeepBefore() error {
 		c.before, c.spare, c.ran = n, 0, wire.KeyTip(r.Plan())
 		f.cfg.Logger.Warn("keeping the model of the run before", "item", itemBefore, "record", n)
 	} else {
-		// The checkpoint of that run is the last copy of its model. So do not replace it with the
-		// checkpoint of a shorter run.
+		// The checkpoint of that run is the last copy of its model. So do not replace that checkpoint
+		// with the checkpoint of a shorter run.
 		c.spare = c.stored.n
 	}
 	return s.Check(itemBefore, err)

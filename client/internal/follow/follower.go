@@ -222,7 +222,8 @@ func (f *Follower) Begin(record []byte) error {
 	return nil
 }
 
-// ofPlan says that an error concerns the plan. An error that wraps a *plan.Error says so itself.
+// ofPlan says that an error concerns the plan. For an error that wraps a *plan.Error, ofPlan
+// returns the *plan.Error, because its text names the plan.
 func ofPlan(err error) error {
 	for e := err; e != nil; e = errors.Unwrap(e) {
 		if fault, ok := e.(*plan.Error); ok {

@@ -16,11 +16,11 @@ var ErrDiverged = errors.New("state differs from the run's")
 // A repair says how far a device got in rebuilding a state that differs from the reference. For
 // each reference the device rebuilds the state once from the checkpoint, if the checkpoint is of an
 // earlier record. If the state still differs, the device rebuilds it once from record 1. If the
-// state then still differs, it is the state of the log, as far as this device can tell. The device
-// continues with that state, reports the difference for each reference, and does not rebuild again
-// until a reference agrees. Otherwise a wrong reference would make all devices replay the log again
-// and again. For the same reason a device rebuilds for only one reference in restDigests: wrong
-// references between right ones would have the same effect.
+// state replayed from record 1 still differs, it is the state of the log, as far as this device can
+// tell. The device continues with that state, reports the difference for each reference, and does
+// not rebuild again until a reference agrees. Otherwise a wrong reference would make all devices
+// replay the log again and again. For the same reason a device rebuilds for only one reference in
+// restDigests: wrong references between right ones would have the same effect.
 type repair struct {
 	stage     repairStage
 	reference wire.Reference // the last reference whose difference the device reported

@@ -57,8 +57,8 @@ func (f *Follower) examineStart(d *download, r *replica.Replica) error {
 }
 
 // Retreat goes back to the checkpoint in the store, if the log does not hold the replica's last
-// record but holds the checkpoint's. Retreat returns false if going back does not help. An error is
-// an error of Report.
+// record but holds the checkpoint's. Retreat returns false if the device did not go back to the
+// checkpoint. An error is an error of Report.
 func (f *Follower) Retreat(ctx context.Context) (bool, error) {
 	at := f.checkpoints.stored
 	if at.n < 2 || at.n >= f.replica.N() {

@@ -1,5 +1,5 @@
-// Package isolate runs the app's code. If a callback hangs, panics or ends its goroutine, the
-// client loses only this one call.
+// Package isolate runs the app's code. If a callback hangs, panics or ends its goroutine, only this
+// one call of the app fails.
 package isolate
 
 import (

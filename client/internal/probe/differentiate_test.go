@@ -151,9 +151,9 @@ func TestSlopesInBoxes(t *testing.T) {
 	}
 }
 
-// The reference of this file knows no subspace, pool or control variates. With these, the scalars
-// are compared with those of a device without a gradient: a central difference of a quadratic
-// function is its derivative.
+// The reference of this file knows no subspace, pool or control variates. In plans with a subspace,
+// a pool or control variates, the test compares the scalars with those of a device without a
+// gradient: a central difference of a quadratic function is its derivative.
 func TestSlopesAreThoseOfBlackBoxes(t *testing.T) {
 	for name, edit := range map[string]func(*plan.Plan){
 		"subspace": func(p *plan.Plan) {

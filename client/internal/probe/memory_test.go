@@ -30,7 +30,8 @@ func TestTrajectoryResumes(t *testing.T) {
 			r.clients = append(r.clients, again)
 			for range 2 {
 				sent := r.round()
-				// A window that dropped points adds in another order, and so rounds otherwise.
+				// If the window dropped points, the process adds numbers in another order, so rounding errors
+				// differ.
 				if far := farthest(sent[0], sent[2]); far > 1e-4 {
 					t.Errorf("sent\n%v after the restart, want\n%v", sent[2], sent[0])
 				}

@@ -129,8 +129,8 @@ func (q *query) abandon() bool {
 	return q.inside
 }
 
-// enter must precede a call of the app's loss that counts as this many queries. After an error of
-// enter, the caller must not call the loss.
+// enter begins a call of the app's loss: use it before each call. queries is the number of queries
+// that the call counts as. After an error of enter, the caller must not call the loss.
 func (q *query) enter(k, p, queries int) error {
 	return q.enterFor(&q.prober.meter, k, p, queries)
 }
@@ -145,7 +145,8 @@ func (q *query) enterFor(m *meter, k, p, queries int) error {
 	return nil
 }
 
-// leave must follow a call of the app's code, which returned err.
+// leave ends a call of the app's code: use it after each call. err is the error that the app
+// returned.
 func (q *query) leave(err error) error {
 	q.mu.Lock()
 	q.inside = false

@@ -211,8 +211,8 @@ func TestStepDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// A step of another method does not allocate, either. The lengths of spheres are an exception,
-// because a replica keeps them.
+// A step of another method does not allocate, either. The lengths of directions on a sphere are an
+// exception, because a replica keeps them.
 func TestMethodStepDoesNotAllocate(t *testing.T) {
 	const dim, runs = 9 * prng.BlockLen, 20
 	for name, edit := range map[string]func(s *stepper, p *plan.Plan){

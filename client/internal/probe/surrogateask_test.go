@@ -80,7 +80,7 @@ func TestSurrogateObjectives(t *testing.T) {
 }
 
 // A loss that is not finite costs the device its contribution to the record. The device keeps the
-// points that it measured before that loss, and measures them again.
+// points that it measured before that loss, and measures the losses at these points again.
 func TestSurrogateNaN(t *testing.T) {
 	for _, kind := range []string{"flat", "batched"} {
 		t.Run(kind, func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 )
 
 // setWeights sets the weights to w - w_i, and says whether the device corrects its gradients. The
-// device corrects them after the first round, if it knows its own last w_i.
+// device corrects its gradients after the first round, if it knows its own last w_i.
 func (e *estimation) setWeights() bool {
 	w, own, t := e.replica.Weights(), &e.prober.memory.own, e.prober.memory.trajectory
 	if e.plan.Correction == plan.CorrectionZero || own.n == 0 || allZero(w) {

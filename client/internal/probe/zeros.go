@@ -1,6 +1,7 @@
 package probe
 
-// zerosWorthAWarning is after how many rounds in a row with zero scalars watchZeros warns.
+// zerosWorthAWarning is the number of rounds in a row with zero scalars after which watchZeros
+// warns.
 const zerosWorthAWarning = 3
 
 // watchZeros warns if the loss does not change in several rounds. An engine may round weights to

@@ -38,9 +38,9 @@ func TestSmallRound(t *testing.T) {
 	}
 }
 
-// TestSession: a session repeats requests until an answer comes, and ignores what is no answer. The
-// session ends when the coordinator says so, when another announcement supersedes it, or with a
-// final error.
+// TestSession: a session repeats requests until an answer comes, and ignores frames that are no
+// answer. The session ends when the coordinator says so, when another announcement supersedes it,
+// or with a final error.
 func TestSession(t *testing.T) {
 	a := attemptOf(4)
 	over := secagg.Answer{N: a.N, Nonce: a.Nonce(), Step: secagg.StepKeys, State: secagg.Over}
