@@ -50,8 +50,8 @@
 // the snapshot's numbers only when its digest of a later state equals the run's reference digest.
 // If a digest disagrees, or the run ends before a digest came, the client replays the log. Digests
 // cover vectors only. Digests do not prove the plan's current mu, batch size and limits, although
-// the client takes these from the snapshot. So let only the passive replica publish answers on
-// zo.<run>.s.*, or pin the coordinator's key with [Config].Coordinator. With the key, the client
+// the client takes these numbers from the snapshot. So let only the passive replica publish answers
+// on zo.<run>.s.*, or pin the coordinator's key with [Config].Coordinator. With the key, the client
 // accepts only a snapshot whose digest the coordinator confirms, and takes the plan from the
 // coordinator.
 //
@@ -104,7 +104,7 @@
 // # Permissions
 //
 // A device publishes to zo.<run>.j.<id>, zo.<run>.c.<id>, zo.<run>.s.<id> and zo.<run>.p.*.<id>.
-// With transport=dense it also publishes to zo.<run>.u.<id> to send its vectors, and to
+// With transport=dense the device also publishes to zo.<run>.u.<id> to send its vectors, and to
 // zo.<run>.d.<id> to fetch the vectors of records. The device subscribes to zo.<run>.a.* and to its
 // inbox, where answers come. A missing permission ends Run with [bus.ErrPermission]. Only the
 // subject zo.<run>.s.<id> is optional: a device that may not publish there downloads no snapshots.
@@ -144,10 +144,10 @@
 // # Determinism
 //
 // Package replica computes a device's parameters: after the same record, every device of the run
-// has the same bits. An announcement and the log may show a device that it followed another log
-// than the run's. The device then tells the coordinator the number of its last record. The run
-// pauses if the coordinator's log has fewer records. Once the operator has accepted the loss of
-// records, the device goes back to its checkpoint, or to record 1.
+// has the same bits. An announcement and the log may show that a device followed another log than
+// the run's. The device then tells the coordinator the number of its last record. The run pauses if
+// the coordinator's log has fewer records. Once the operator has accepted the loss of records, the
+// device goes back to its checkpoint, or to record 1.
 //
 // # How it is built
 //

@@ -20,7 +20,7 @@ const (
 	trajectoryMagic = "zofl trajectory 1\n"
 )
 
-// A memory stores what a device with transport=dense needs from earlier rounds in later ones.
+// A memory stores what a device with transport=dense keeps from earlier rounds for later rounds.
 type memory struct {
 	files   *files.Keeper
 	prober  *probe.Prober

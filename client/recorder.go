@@ -31,8 +31,8 @@ type Progress struct {
 	Round  uint64 // last round applied; with two phases, both of them
 	Phase  uint8  // phase of the round that record N+1 makes: 1 or 2; 0 for rounds of one phase
 
-	// Contributed says that this device sent its scalars for record N+1. With transport=dense it says
-	// that the coordinator has the device's vector.
+	// Contributed says that this device sent its scalars for record N+1. With transport=dense,
+	// Contributed says that the coordinator has the device's vector.
 	Contributed bool
 	Loss        float64 // Contributed: this device's mean training loss
 	Queries     uint64  // loss evaluations since New

@@ -3,9 +3,9 @@ package objective
 import "context"
 
 // A Classed objective also has a loss for each class of the device's samples, such as their labels.
-// If a plan has classes, the runtime asks for these losses instead of the one loss, equally often,
-// and sends scalars for each class. The coordinator weighs the scalars as if every device had the
-// same share of each class. A device without a Classed objective declines the rounds of such a
+// If a plan has classes, the runtime asks for these losses equally often in place of the single
+// loss, and sends scalars for each class. The coordinator weighs the scalars as if every device had
+// the same share of each class. A device without a Classed objective declines the rounds of such a
 // plan.
 //
 // The device tells the coordinator how many samples of each class it has. A Classed objective costs

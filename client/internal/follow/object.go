@@ -201,7 +201,7 @@ func (f *Follower) askObject(ctx context.Context, p *part) (wire.ObjectReply, er
 
 // supply gives the complete vectors to the state. If the digest of a vector is wrong, the device
 // fetches the vector again the next time. If the digest is right but no state can take the vector,
-// the device does not fetch it again.
+// the device does not fetch the vector again.
 func (f *Follower) supply() error {
 	o := &f.objects
 	f.mu.Lock()

@@ -100,7 +100,7 @@ func (l *Link) Examine(ctx context.Context, subject string) error {
 }
 
 // doubt examines the connection after a request without an answer. If the broker answered a check
-// just now, doubt does nothing: then it is the coordinator that is silent.
+// just now, doubt does nothing, because then only the coordinator is silent.
 func (l *Link) doubt(ctx context.Context, subject string) {
 	if _, ok := l.bus.(bus.Reconnector); !ok || l.reviver.answeredWithin(l.interval()*3/2) {
 		return

@@ -35,7 +35,7 @@ func (o *Outbox) saveReply() error {
 	return s.Check(itemReply, s.SaveFile(itemReply, replyMagic, content))
 }
 
-// loadReply loads the reply that an earlier process stored, unless this process sent a later one
+// loadReply loads the reply that an earlier process stored, unless this process sent a later reply
 // that the store failed to save.
 func (o *Outbox) loadReply() error {
 	take := func(content []byte) error {

@@ -52,7 +52,7 @@ func (o *Outbox) saveUpload() error {
 }
 
 // loadUpload loads the vector that an earlier process stored, unless this process sent a later
-// one that the store failed to save.
+// vector that the store failed to save.
 func (o *Outbox) loadUpload() error {
 	s := o.cfg.Files
 	err := s.Load(itemUpload, func(r *io.SectionReader) error {

@@ -102,8 +102,8 @@ func (o *Outbox) See(r *wire.Record, record []byte) {
 }
 
 // Doubt follows the load of another party's state. The state may be of another log, and the outbox
-// did not see the records before it. So the outbox later asks the log for the records that it
-// needs.
+// did not see the records before that state. So the outbox later asks the log for the records that
+// it needs.
 func (o *Outbox) Doubt() {
 	o.variates.seen = 0
 	for i := range o.variates.list {

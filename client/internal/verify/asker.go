@@ -25,7 +25,7 @@ const (
 const mostUnread = 1000
 
 // An Asker makes requests to the coordinator and checks the signatures of the answers. Any
-// goroutine may call its methods.
+// goroutine may call the methods of an Asker.
 type Asker struct {
 	keys signed.Keys
 

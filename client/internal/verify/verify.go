@@ -48,7 +48,7 @@ func (a *allowance) left(now time.Time) bool {
 	return a.used+1 <= a.atOnce
 }
 
-// A Reader reads the announcements of a run. Any goroutine may call its methods.
+// A Reader reads the announcements of a run. Any goroutine may call the methods of a Reader.
 type Reader struct {
 	run  string
 	keys signed.Keys
