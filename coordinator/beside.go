@@ -13,15 +13,15 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// ErrSecond: another coordinator leads this run from its own log, and has run for longer. The text
-// names that coordinator. Stop one of the two for good: their logs are copies that have grown
-// apart.
+// ErrSecond: another coordinator leads this run from its own log, and has run for longer. The
+// error's text names that coordinator. Stop one of the two coordinators for good: their logs are
+// copies of one log that now hold different records.
 var ErrSecond = errSecond() // "another coordinator already leads this run"
 
 func errSecond() error { return leader.ErrSecond } // documentation shows no internal name
 
-// lead makes the caller the log's coordinator. It may wait long, and checks the connection
-// meanwhile, because a log in JetStream needs it.
+// lead makes the caller the log's coordinator. lead may wait long, and checks the connection
+// meanwhile, because a log in JetStream needs the connection.
 func lead(ctx context.Context, cfg *Config) (epoch uint64, err error) {
 	waiting, quit := context.WithCancel(ctx)
 	var done sync.WaitGroup
@@ -37,8 +37,8 @@ func lead(ctx context.Context, cfg *Config) (epoch uint64, err error) {
 	return cfg.Log.Begin(ctx)
 }
 
-// alone returns an error that matches [ErrSecond] if an older coordinator of the run answers. If it
-// is not, it begins to listen for other coordinators.
+// alone returns an error that matches [ErrSecond] if an older coordinator of the run answers. If
+// none answers, alone begins to listen for other coordinators.
 func (c *Coordinator) alone(ctx context.Context) error {
 	if c.seniority == nil {
 		return nil

@@ -6,7 +6,8 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 )
 
-// Devices returns the members by slot. An open roster has none. Any goroutine may call it.
+// Devices returns the members, sorted by slot. A run with an open roster has no members. Any
+// goroutine may call Devices.
 func (c *Coordinator) Devices() []report.Device {
 	c.mu.Lock()
 	defer c.mu.Unlock()

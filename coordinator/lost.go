@@ -7,8 +7,8 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// checkMemories refuses a log that lost some or all of its records, unless the loss is accepted.
-// The caller leads the log.
+// checkMemories returns an error if the log lost some or all of its records, unless the operator
+// accepted the loss. The caller of checkMemories leads the log.
 func checkMemories(ctx context.Context, log runlog.Log, accepted uint64, say *slog.Logger) error {
 	told := 0
 	tell := func() {

@@ -11,8 +11,9 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// checkPayload says whether the broker accepts frames as large as the plan's. A connection that is
-// not up yet does not know the broker's limit, so New and Run both ask.
+// checkPayload returns an error if the broker refuses frames as large as the plan's. Before a
+// connection is up, the client does not know the broker's limit, so New and Run both call
+// checkPayload.
 func checkPayload(cfg *Config, plan *plan.Plan) error {
 	got := bus.MaxPayload(cfg.Bus)
 	if got <= 0 {
@@ -31,8 +32,8 @@ func checkPayload(cfg *Config, plan *plan.Plan) error {
 	return nil
 }
 
-// announceBare announces without records if an announcement with them is longer than the broker
-// takes. Devices ask for them.
+// announceBare sends an announcement without its records if the announcement with the records is
+// longer than the broker accepts. Devices then ask for the records.
 func (c *Coordinator) announceBare(frame []byte, cause error) error {
 	a, err := wire.DecodeAnnouncement(frame)
 	if !errors.Is(cause, bus.ErrTooLong) || err != nil || a.Records.Len() == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/internal/subjects"
 )
 
-// checkWithin bounds the wait for a broker's word on a subscription.
+// checkWithin bounds the wait for the broker's answer to a subscription.
 const checkWithin = 5 * time.Second
 
 // subscribe fills the queues from the bus.
@@ -50,8 +50,8 @@ func (c *Coordinator) subscribe(ctx context.Context) error {
 	return nil
 }
 
-// heard returns an error if the broker refuses a subscription: a coordinator that does not hear
-// its devices waits for ever. A broker that does not answer now may have refused nothing.
+// heard returns an error if the broker refuses a subscription, because a coordinator that does not
+// hear its devices waits for ever. If the broker does not answer in time, heard returns nil.
 func (c *Coordinator) heard(ctx context.Context, subject string) error {
 	limited, cancel := context.WithTimeout(ctx, checkWithin)
 	defer cancel()
