@@ -13,13 +13,13 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Operators may call these methods from any goroutine. They return before the work is done; events
-// report the outcome.
+// Operators may call these methods from any goroutine. The methods return before the work is done;
+// events report the outcome.
 
 // Pause opens no more rounds until Resume, and tells devices the reason. The open round keeps the
 // replies that it has collected. The log keeps the pause beside its records, so a coordinator that
-// takes over is paused, too; [report.Status].Unkept says why, if the log could not. Pause has no
-// effect once the run has ended or End was called.
+// takes over is paused, too. If the log could not keep the pause, [report.Status].Unkept says why.
+// Pause has no effect once the run has ended or the caller called End.
 func (c *Coordinator) Pause(reason string) { c.PauseAfter(0, reason) }
 
 // A halt is a planned pause after a round; round 0 means none.
@@ -29,11 +29,12 @@ type halt struct {
 }
 
 // PauseAfter pauses the run once a round is done, or now if the round is done already. The next
-// round closes as soon as it opens: devices may have begun it, and it gets no record until the run
-// continues. A later call, or a Pause, replaces an earlier one. The log keeps a planned pause, too.
+// round closes as soon as it opens: devices may have begun it, and the log gets no record of it
+// until the run continues. A later call of PauseAfter or Pause replaces an earlier call. The log
+// keeps a planned pause, too.
 func (c *Coordinator) PauseAfter(round uint64, reason string) { c.PauseBy("", round, reason) }
 
-// PauseBy is PauseAfter for somebody, whom the status names until the run continues.
+// PauseBy is PauseAfter with the name of who asked, which the status shows until the run continues.
 func (c *Coordinator) PauseBy(who string, round uint64, reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,7 +47,7 @@ func (c *Coordinator) PauseBy(who string, round uint64, reason string) {
 	c.enqueue(engine.Input{Kind: engine.InPlan, N: round, Text: reason, ID: who})
 }
 
-// decide stores what was decided.
+// decide stores the operator's decisions in the log.
 func (c *Coordinator) decide(ctx context.Context, d runlog.Decisions) []engine.Output {
 	in := engine.Input{Kind: engine.InDecided}
 	if c.isLost() {
@@ -66,7 +67,7 @@ func (c *Coordinator) decide(ctx context.Context, d runlog.Decisions) []engine.O
 	return c.step(in)
 }
 
-// halted pauses the run if the event completes the round to pause after.
+// halted pauses the run if the event completes the round after which the operator wanted a pause.
 func (c *Coordinator) halted(e *report.Event) []engine.Output {
 	c.mu.Lock()
 	h := c.halt
@@ -81,30 +82,30 @@ func (c *Coordinator) halted(e *report.Event) []engine.Output {
 	return c.step(engine.Input{Kind: engine.InPause, Text: h.reason, ID: h.by})
 }
 
-// Resume continues after a pause, whatever its cause, with another attempt at the same record. If
-// the log did not store a record, Resume hands it to the log again at once.
+// Resume continues after a pause, whatever the cause of the pause, with another attempt at the same
+// record. If the log did not store a record, Resume hands that record to the log again at once.
 func (c *Coordinator) Resume() { c.command(engine.Input{Kind: engine.InResume}) }
 
-// End ends the run for good once pending records are stored; text says why. No pause or rollback
-// undoes it, whether it comes before or after.
+// End ends the run for good once pending records are stored; text says why. No pause or rollback,
+// before or after the call, undoes End.
 func (c *Coordinator) End(text string) { c.command(engine.Input{Kind: engine.InEnd, Text: text}) }
 
 // Rollback returns the run to its state after record to: the parameters, the plan and the number of
-// the last round. The log erases nothing: the rollback is a record with the next index. The open
-// round is dropped, and contributions to it are late.
+// the last round. The log erases nothing: the rollback is a record with the next index. The
+// coordinator drops the open round, and counts contributions to that round as late.
 //
-// Rollback returns before the record is stored; the event RolledBack reports that. Errors match
-// [ErrEnded] or [runlog.ErrDeposed], or say why the run cannot return there.
+// Rollback returns before the log has stored the record; the event RolledBack reports the storage.
+// Errors match [ErrEnded] or [runlog.ErrDeposed], or say why the run cannot return to that state.
 func (c *Coordinator) Rollback(to uint64) error {
 	return c.request(&wire.Record{Kind: wire.KindRollback, To: to})
 }
 
-// Change gives fields of the plan new values from the next record on. It waits for the open round,
-// or replaces that round if the run is paused.
+// Change gives fields of the plan new values from the next record on. Change waits for the open
+// round, or replaces that round if the run is paused.
 //
-// Change returns before the record is stored; the event Changed reports that. Errors match
-// [ErrEnded] or [runlog.ErrDeposed], or are a [*plan.Error], or match [ErrConfig] if the broker
-// cannot carry the rounds of the changed plan.
+// Change returns before the log has stored the record; the event Changed reports the storage.
+// Errors match [ErrEnded] or [runlog.ErrDeposed], or are a [*plan.Error]. They match [ErrConfig] if
+// the broker cannot carry the rounds of the changed plan.
 func (c *Coordinator) Change(change *plan.Change) error {
 	copied := *change
 	changed := c.Plan()
@@ -115,11 +116,12 @@ func (c *Coordinator) Change(change *plan.Change) error {
 	return c.request(&wire.Record{Kind: wire.KindChange, Change: &copied})
 }
 
-// Retire removes a member for good: no round waits for it, its replies are dropped, and it may not
-// join again. No other device gets its slot. Revoke its credentials too.
+// Retire removes a member for good: no round waits for the member, the coordinator drops the
+// member's replies, and the member may not join again. No other device gets the member's slot.
+// Revoke the member's credentials too.
 //
-// Retire returns before the log has stored it; the event Retired reports that. The error matches
-// [runlog.ErrNoMember] or [runlog.ErrDeposed].
+// Retire returns before the log has stored the removal; the event Retired reports it. The error
+// matches [runlog.ErrNoMember] or [runlog.ErrDeposed].
 func (c *Coordinator) Retire(id string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,7 +148,7 @@ func (c *Coordinator) command(in engine.Input) {
 	c.enqueue(in)
 }
 
-// enqueue hands a command to Run; the caller holds mu.
+// enqueue hands a command to Run. The caller of enqueue holds mu.
 func (c *Coordinator) enqueue(in engine.Input) {
 	c.commands = append(c.commands, in)
 	select {
@@ -184,8 +186,8 @@ func (c *Coordinator) Status() report.Status {
 	return s
 }
 
-// Plan returns the plan after the last record, with all changes and rollbacks. Do not change its
-// slices.
+// Plan returns the plan after the last record, with all changes and rollbacks. Do not change the
+// plan's slices.
 func (c *Coordinator) Plan() plan.Plan {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -200,14 +202,14 @@ func addDrops(c *report.Counters, served catchup.Counts) {
 }
 
 // object returns the name of the vector with a digest, if the log still has that vector. Any
-// goroutine may call it.
+// goroutine may call object.
 func (c *Coordinator) object(digest [wire.ObjectLen]byte) (runlog.ObjectName, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.core.Vector(digest)
 }
 
-// span returns the segment of record n, and the log's last record. Any goroutine may call it.
+// span returns the segment of record n, and the log's last record. Any goroutine may call span.
 func (c *Coordinator) span(n uint64) (s catchup.Span, last uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -82,14 +82,15 @@ type Config struct {
 	// senders in each group in turn. If a queue is full, the coordinator drops a message of the sender
 	// with the most messages in that queue, and counts the message as dropped. 0 is 16384.
 	Queue int
-	// Allow decides whether an id without a slot may join. The coordinator tells a device that it may
-	// not, and the device ends. With nil, every device that the broker admits may join. Allow does not
-	// remove members: use Retire. Any goroutine may call it, and it should be quick.
+	// Allow decides whether an id without a slot may join. If Allow refuses an id, the coordinator
+	// tells the device so, and the device ends. If Allow is nil, every device that the broker admits
+	// may join. Allow does not remove members: use Retire. Any goroutine may call Allow, and Allow
+	// should be quick.
 	Allow func(id string) bool
-	// JoinRate is how many ids without a slot may join a listed roster each second. At first 8192 may
-	// join at once, and two more for each of the plan's Members. Further ids wait, at most for
-	// CatchUpPatience; then their joins are dropped, and they ask again. An open roster has no limit,
-	// because joins cost nothing there. 0 is 100, negative is no limit.
+	// JoinRate is how many ids without a slot may join a listed roster each second. At the start, 8192
+	// ids may join at once, and two more for each of the plan's Members. Further joins wait at most
+	// for CatchUpPatience; then the coordinator drops them, and the devices ask again. An open roster
+	// has no limit, because a join costs nothing there. 0 is 100, negative is no limit.
 	JoinRate float64
 	// RequestRate is how many requests for records, vectors or snapshots the coordinator answers each
 	// RequestRate is how many requests for records, vectors or snapshots the coordinator answers each

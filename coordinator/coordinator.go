@@ -27,8 +27,8 @@ import (
 //
 // Invariants:
 //  1. Only the goroutine of Run calls the core, and only under mu.
-//  2. Subscriptions only fill queues, and never wait. The bus's goroutines run them.
-//  3. Once lost is closed, nothing is published.
+//  2. Handlers of subscriptions only fill queues, and never wait. The bus's goroutines run them.
+//  3. Once lost is closed, the coordinator publishes nothing.
 //  4. All goroutines end with Run: those of Run, catchUps, objects, snapshots and the keepalive.
 type Coordinator struct {
 	cfg       Config
@@ -62,12 +62,12 @@ type Coordinator struct {
 }
 
 // New returns a coordinator that begins the run of a plan, or continues the run that a log holds.
-// Where coordinators share a log, New waits until no other one leads, or until ctx ends. It sends
-// nothing before Run.
+// Where coordinators share a log, New waits until no other coordinator leads, or until ctx ends.
+// The coordinator sends nothing before Run.
 //
 // Errors match [ErrConfig], [runlog.ErrPlan] or [runlog.ErrCorrupt], or are a [*plan.Error]. If the
-// log lost records, the error is a [*runlog.LossError]; if it lost all of them, the error matches
-// [runlog.ErrLeft]. Both match ErrCorrupt.
+// log lost some records, the error is a [*runlog.LossError]; if the log lost all records, the error
+// matches [runlog.ErrLeft]. Both of these errors match ErrCorrupt.
 func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -159,18 +159,19 @@ func newCore(ctx context.Context, cfg Config, epoch uint64) (*engine.Core, error
 	}, &h)
 }
 
-// Run runs rounds. It returns nil when the run has ended and Config.Linger has passed. If ctx ends
-// first, it returns the cause of ctx, or nil if the run has ended. A log that fails to store a
-// record pauses the run but does not end Run.
+// Run runs the rounds of the run. Run returns nil when the run has ended and Config.Linger has
+// passed. If ctx ends first, Run returns the cause of ctx, or nil if the run has ended. A log that
+// fails to store a record pauses the run but does not end Run.
 //
-// Other errors match [runlog.ErrDeposed] as soon as another coordinator may lead, and nothing more
-// is published; [runlog.ErrCorrupt] if the log lost or changed records; [runlog.ErrPlan] if the log
-// holds another run. For the last two, devices are told that the run is paused. [ErrSecond] says
-// that another coordinator leads the run from its own log. All further errors come from a closed
-// bus, or from the Recorder.
+// Run returns an error that matches [runlog.ErrDeposed] as soon as another coordinator may lead;
+// this coordinator then publishes nothing more. Run returns [runlog.ErrCorrupt] if the log lost or
+// changed records, and [runlog.ErrPlan] if the log holds another run. In these two cases Run first
+// tells devices that the run is paused. [ErrSecond] says that another coordinator leads the run
+// from its own log. All further errors come from a closed bus, or from the Recorder.
 //
-// No goroutine outlives Run. Run stops soon: a pending append gets one more second. You can call
-// Run again after it returned; a new Coordinator on the same log continues, too.
+// No goroutine outlives Run. Run stops within about a second after ctx ends, because a pending
+// append gets one more second. The caller can call Run again after Run returned; a new Coordinator
+// on the same log continues the run, too.
 func (c *Coordinator) Run(ctx context.Context) error {
 	if !c.begin() {
 		return fmt.Errorf("coordinator: %w", ErrRunning)

@@ -10,12 +10,13 @@ import (
 	"github.com/zofl/zofl/internal/subjects"
 )
 
-// maxBatch is how many arrivals the core takes before its outputs are performed. So devices that
-// join together share one write of the roster.
+// maxBatch is how many arrivals the core takes before the loop performs the core's outputs. So
+// devices that join together share one write of the roster.
 const maxBatch = 256
 
-// stopGrace is how long a pending append may continue after Run was told to stop. So this Run can
-// report a record that is almost stored, and the next Run need not find it.
+// stopGrace is how long a pending append may continue after ctx ended. So a Run that stops can
+// still report a record that is almost stored, and the next Run need not find that record in the
+// log.
 const stopGrace = time.Second
 
 // loop feeds the core and performs its outputs.
@@ -63,9 +64,9 @@ func (c *Coordinator) loop(ctx context.Context) error {
 	}
 }
 
-// lingerMore returns how much longer to wait for devices that fetch the vector of the last round,
-// because no announcement carries it. The wait lasts while requests keep coming, until patience
-// ends.
+// lingerMore returns how much longer Run waits for devices that fetch the vector of the last round,
+// because no announcement carries that vector. Run waits while devices keep sending requests, until
+// patience ends.
 func (c *Coordinator) lingerMore(patience time.Time) time.Duration {
 	pause := c.linger / 2
 	if c.objects == nil || time.Since(c.objects.Last()) >= pause {
@@ -81,7 +82,7 @@ func (c *Coordinator) deadline() time.Duration {
 	return time.Duration(c.core.Plan.Deadline) * time.Millisecond
 }
 
-// stop performs earlier commands, and reports events that were not reported yet.
+// stop performs earlier commands, and reports events that Run has not reported yet.
 func (c *Coordinator) stop(ctx context.Context, ended bool) error {
 	queue := append(c.obey(), c.step(engine.Input{Kind: engine.InStop})...)
 	if err := c.perform(ctx, queue); err != nil || ended {
@@ -145,8 +146,8 @@ func (c *Coordinator) obey() []engine.Output {
 	return queue
 }
 
-// token returns the subject for the answer to a device's message. It returns "" if the message gets
-// no answer, because the subject in it does not belong to the sender.
+// token returns the subject to which the coordinator answers a device's message. token returns ""
+// if the message gets no answer, because the subject in the message does not belong to the sender.
 func token(m bus.Message) string {
 	if subjects.AnswersTo(subjects.ID(m.Subject), m.Reply) {
 		return m.Reply
@@ -154,7 +155,7 @@ func token(m bus.Message) string {
 	return ""
 }
 
-// token is [token] with what the answer's signature needs of the message.
+// token is [token] with what the signer needs to know about the message.
 func (c *Coordinator) token(m *bus.Message) string {
 	to := token(*m)
 	if c.signer != nil {
@@ -163,7 +164,7 @@ func (c *Coordinator) token(m *bus.Message) string {
 	return to
 }
 
-// take hands arrivals to the core, at most maxBatch.
+// take hands arrivals to the core, at most maxBatch of them.
 func (c *Coordinator) take() (queue []engine.Output) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

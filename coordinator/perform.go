@@ -16,10 +16,10 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// perform performs outputs in order, and then the outputs that follow from them. After an error it
-// continues, because the core counts on all outputs and Run may be called again. There are two
-// exceptions: a Recorder that refused an event gets no more events, and a deposed core needs no
-// more outputs.
+// perform performs outputs in order, and then the outputs that follow from them. After an error,
+// perform continues, because the core relies on every output and Run may be called again. perform
+// makes two exceptions: a Recorder that refused an event gets no more events, and a deposed core
+// needs no more outputs.
 func (c *Coordinator) perform(ctx context.Context, queue []engine.Output) error {
 	var failed error
 	var members []string
@@ -155,8 +155,8 @@ func (c *Coordinator) retireMember(ctx context.Context, id string) []engine.Outp
 	return c.step(in)
 }
 
-// limit returns the context of a call to the log. It ends after Config.AppendTimeout, when the log
-// is lost, or stopGrace after ctx.
+// limit returns the context of a call to the log. The context ends after Config.AppendTimeout, when
+// the log is lost, or stopGrace after ctx.
 func (c *Coordinator) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	return c.limitOf(ctx, 0)
 }
@@ -215,7 +215,8 @@ func (c *Coordinator) send(subject string, frame []byte) error {
 	return c.cfg.Bus.Publish(subject, frame)
 }
 
-// unsent says why a frame was not sent. It is repeated later: only a closed bus is an error.
+// unsent says why a frame was not sent. Only a closed bus is an error, because the core sends the
+// frame again later.
 func (c *Coordinator) unsent(frame []byte, err error) error {
 	if errors.Is(err, bus.ErrClosed) {
 		return err
@@ -281,7 +282,8 @@ func (c *Coordinator) log(e *report.Event) {
 	}
 }
 
-// plain returns v for a log message, which would print 0.009999999776482582 for the float32 0.01.
+// plain returns v as a float64 with v's shortest decimal digits. A log message would otherwise
+// print 0.009999999776482582 for the float32 0.01.
 func plain(v float32) float64 {
 	p, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64)
 	return p

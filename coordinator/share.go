@@ -25,8 +25,8 @@ const (
 	worst = 8
 )
 
-// rejoinLimit bounds the joins of one member, because each is answered with the plan. A device
-// joins when it starts, and when it has received no message for long.
+// rejoinLimit bounds the joins of one member, because the coordinator answers each join with the
+// plan. A device joins when it starts, and when it has received no message for long.
 var rejoinLimit = ratelimit.Limit{Rate: 8, Burst: 32}
 
 // An arrival is a message that waits for the core.
@@ -37,7 +37,7 @@ type arrival struct {
 	denied bool // a join of an id that Config.Allow does not let in
 }
 
-// A tally counts the messages that were dropped unread.
+// A tally counts the messages that the coordinator dropped unread.
 type tally struct {
 	replies, joins, pieces atomic.Uint64
 	stale, notAllowed      atomic.Uint64
@@ -78,9 +78,8 @@ func requestLimit(cfg *Config) ratelimit.Limit {
 	return ratelimit.Limit{Rate: cfg.RequestRate, Burst: max(1, 2*cfg.RequestRate)}
 }
 
-// arrive queues a message for the core. It drops messages longer than a frame, to bound the queue's
-// memory. It also drops joins if nobody waits for the answer any more, because they would take the
-// turns of others.
+// arrive queues a message for the core. arrive drops messages longer than a frame, to bound the
+// queue's memory, and joins and steps that name no subject for the answer.
 func (c *Coordinator) arrive(kind engine.InputKind, m bus.Message) (queued bool) {
 	id := subjects.ID(m.Subject)
 	a := arrival{kind: kind, msg: m, sender: c.register.Sender(id, m.Reply)}
@@ -101,8 +100,8 @@ func (c *Coordinator) arrive(kind engine.InputKind, m bus.Message) (queued bool)
 	return true
 }
 
-// arriveUpload queues a piece of a vector, unless the queued pieces would take more memory than
-// Config.UploadMemory.
+// arriveUpload queues a piece of a vector, unless the queued pieces would then take more memory
+// than Config.UploadMemory.
 func (c *Coordinator) arriveUpload(m bus.Message) {
 	size := int64(len(m.Data))
 	if c.pieces.Add(size) > int64(max(c.cfg.UploadMemory, wire.MaxFrame)) {
@@ -123,7 +122,8 @@ func (c *Coordinator) left(a *arrival) {
 	}
 }
 
-// dropped counts an arrival that was displaced, or that waited too long.
+// dropped counts an arrival that the queue dropped, because it was full or the arrival waited too
+// long.
 func (c *Coordinator) dropped(a arrival, _ string, late bool) {
 	c.left(&a)
 	if late {
@@ -133,7 +133,7 @@ func (c *Coordinator) dropped(a arrival, _ string, late bool) {
 	}
 }
 
-// refuse counts an arrival that is dropped unread.
+// refuse counts an arrival that the coordinator drops unread.
 func (c *Coordinator) refuse(a *arrival, cause *atomic.Uint64) {
 	cause.Add(1)
 	c.register.Offenders.Refused(a.sender)
@@ -147,7 +147,8 @@ func (c *Coordinator) refuse(a *arrival, cause *atomic.Uint64) {
 	}
 }
 
-// handle hands an arrival to the core, unless it must be refused. The caller holds mu.
+// handle hands an arrival to the core, unless the coordinator must refuse the arrival. The caller
+// holds mu.
 func (c *Coordinator) handle(a *arrival) []engine.Output {
 	c.left(a)
 	switch {
@@ -180,7 +181,7 @@ func (c *Coordinator) deny(a *arrival) []engine.Output {
 	return []engine.Output{{Kind: engine.OutRespond, Token: to, Frame: reply.Append(nil)}}
 }
 
-// addTurnedAway adds to a status which messages were dropped unread, and which senders sent them.
+// addTurnedAway adds to a status which messages the coordinator dropped unread, and who sent them.
 func (c *Coordinator) addTurnedAway(s *report.Status) {
 	r := &c.refused
 	s.Counters.Stale += r.stale.Load()

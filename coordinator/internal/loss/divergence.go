@@ -7,15 +7,15 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// hopeless is after how many attempts more attempts will not help.
+// hopeless is the number of failed attempts after which further attempts will not help.
 const hopeless = 2
 
-// Exploded says whether the model has left the range of numbers: in two attempts most of the
-// expected devices declined because their loss was not finite, or their scalars were above
-// max_scalar, and in between no majority contributed. They probe the same point in each attempt, so
-// they cannot do better. One device of three or more can neither cause nor prevent that, even if
-// its contribution is a quorum. declines counts the declines of the attempt by reason. Before the
-// first round of the watch, Exploded returns false.
+// Exploded says whether the model's numbers have become too large: in two attempts, most of the
+// expected devices declined because their loss was not finite or their scalars exceeded max_scalar,
+// and in between no majority contributed. Devices probe the same point in each attempt, so another
+// attempt would fail in the same way. Among three or more devices, one device can neither cause nor
+// prevent that result, even if its contribution is a quorum. declines counts the declines of the
+// attempt by reason. Before the first round of the watch, Exploded returns false.
 func (w *Watch) Exploded(declines []uint32, expected uint32) bool {
 	infinite, large := declines[wire.DeclineLoss], declines[wire.DeclineTooLarge]
 	if 2*uint64(infinite+large) <= uint64(expected) {
@@ -26,14 +26,14 @@ func (w *Watch) Exploded(declines []uint32, expected uint32) bool {
 	return w.rounds > 0 && w.failures >= hopeless
 }
 
-// A Log is the part of a log that the way back needs.
+// A Log is the part of a log that [Watch.Diverged] needs to name a record for a rollback.
 type Log interface {
-	// Lacks returns a record whose vector the state after record n needs but the log no longer has; 0
-	// if there is none.
+	// Lacks returns a record whose vector the state after record n needs but the log no longer has.
+	// Lacks returns 0 if there is no such record.
 	Lacks(n uint64) uint64
 }
 
-// Diverged describes the course of the loss, and names the commands that undo it.
+// Diverged describes how the loss changed, and names the commands that undo the divergence.
 func (w *Watch) Diverged(p *plan.Plan, log Log) string {
 	text := "diverged: "
 	if w.failures >= hopeless {
@@ -60,9 +60,9 @@ func (w *Watch) Diverged(p *plan.Plan, log Log) string {
 	return text + ": " + back
 }
 
-// wayBack returns the record after which the loss was lowest. That is the state with the lowest
-// level, or the state of the first round. If the log lacks its vector, it is the first after it
-// that it has.
+// wayBack returns the record after which the loss was lowest: the state with the lowest level, or
+// the state of the first round. If the log lacks the vector of that state, wayBack returns the
+// first later record whose vectors the log has.
 func (w *Watch) wayBack(log Log) uint64 {
 	for n := w.best.n; n <= w.latest; n++ {
 		if log.Lacks(n) == 0 {

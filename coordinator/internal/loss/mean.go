@@ -9,15 +9,15 @@ import (
 	"github.com/zofl/zofl/mathx"
 )
 
-// A Mean is that of the losses that devices report of a round. Curves and comparisons of
-// settings use it.
+// A Mean is the mean of the losses that devices report for a round. Loss curves and comparisons of
+// settings use this mean.
 type Mean struct {
 	reports []lossReport
 }
 
-// farthest is at how many median distances from the median a loss counts in full. In 123 rounds of
-// 20 honest devices with different labels, five had a loss beyond 8 median distances, and none
-// beyond 32.
+// farthest limits a loss's distance from the median, in median distances. In 123 rounds of 20
+// honest devices with different labels, five rounds had a loss beyond 8 median distances, and none
+// had a loss beyond 32.
 const farthest = 32
 
 type lossReport struct {
@@ -31,9 +31,9 @@ func (m *Mean) Add(loss float32, weight uint32) {
 	m.reports = append(m.reports, lossReport{loss, weight})
 }
 
-// Over returns the sum of the losses, times their weights, over a weight, rounded once to float32.
-// If it is bounded and there are three or more reports, a loss farther from the median than
-// farthest median distances counts as one at that distance. So the report of one device matters
+// Over returns the sum of the losses, times their weights, divided by weight, rounded once to
+// float32. If bounded is set and there are three or more reports, Over moves a loss farther from
+// the median than farthest median distances to that distance. So the report of one device matters
 // little.
 func (m *Mean) Over(weight uint64, bounded bool) float32 {
 	low, high := m.usual(bounded)

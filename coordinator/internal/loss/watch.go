@@ -9,51 +9,55 @@ import (
 const (
 	// smoothing is the weight of a new level in the smoothed loss.
 	smoothing = 0.2
-	// window is how many rounds' losses make a level.
+	// window is the number of rounds whose median loss is a level.
 	window = 5
-	// many is how many reports outvote one device, whatever it reports, and show their noise.
+	// many is the number of reports in a round among which one device cannot decide the median, and
+	// which show the noise of the reports.
 	many = 3
-	// certain is how many distances between two losses rule out chance.
+	// certain is the factor on the median distance beyond which a difference of losses is not chance.
 	certain = 6
 	// plateaus is how often the losses of a few devices may rise to another level after a restart.
 	plateaus = 3
 )
 
-// A Watch says when training diverges. Among three or more devices, a single one can neither
-// cause nor prevent that, whatever it reports. Each coordinator starts a new watch, because records
-// hold no losses.
+// A Watch says when training diverges. Among three or more devices, one device can neither make the
+// Watch report divergence nor keep the Watch from reporting it. Each coordinator starts a new
+// Watch, because records hold no losses.
 //
-// The loss of a round is the median of its contributors' reports, the lower one of two, whatever
-// their weights. Devices measure the loss at the point where the round begins, so the loss of round
-// 1, the first loss, belongs to the initial point. base begins as the first loss. Two rules say
-// that the run has diverged:
+// The loss of a round is the median of its contributors' reports, whatever their weights; of an
+// even number of reports, the lower middle one. Devices measure the loss at the point where the
+// round begins, so the loss of round 1, the first loss, belongs to the initial point. base begins
+// as the first loss. Two rules say that the run has diverged:
 //
 //   - A blow-up: the last two losses exceed base + steep * diverge * scale, where scale is the
 //     largest of |base|, of base minus the lowest loss, and of noise. steep is 4. If one of these
-//     rounds or round 1 had fewer than three reports, nobody knows the noise, and steep is 20.
+//     rounds or round 1 had fewer than three reports, the noise is unknown, and steep is 20.
 //     Then the rise above base must also have tripled.
 //   - A drift: the smoothed loss exceeds base + diverge * scale, where scale is the largest of
 //     |base|, of base minus the lowest smoothed loss, of noise and of spread. From round 5 on
 //     there is a level, the median of the last 5 losses. The smoothed loss begins at base with
-//     round 5, and each level moves it a fifth of the way towards itself.
+//     round 5, and each level moves the smoothed loss a fifth of the way towards that level.
 //
-// noise, that of reports in a round, and spread, that of rounds, serve objectives that begin near
-// 0. A round's distance is the median distance of its reports from their median. In round 1 noise
-// is 10 distances. Round 5 settles the values with which later losses are compared:
+// noise measures how reports differ within a round, and spread how losses differ between rounds.
+// Both are needed for objectives that begin near 0. The distance of a round is the median distance
+// of its reports from their median. In round 1, noise is 10 distances. In round 5, Watch sets the
+// values with which it compares later losses:
 //
-//   - If each of the 5 rounds had three or more reports, base stays if it exceeds 6 distances of
+//   - If each of the 5 rounds had three or more reports, base stays if base exceeds 6 distances of
 //     round 1, or if the rise to the level exceeds 6 median distances. noise becomes 3 median
 //     distances if base stays, otherwise 6.
 //   - With fewer reports base stays if the level is more than three times the first loss, and the
 //     losses rose in each round, or jumped by twice the range of the last 4. Then spread is 1.5
 //     times that range.
-//   - If base does not stay, it becomes the level. spread becomes twice the range of the 5
-//     losses, doubled because they do not show all of the noise.
+//   - If base does not stay, base becomes the level. spread becomes twice the range of the 5
+//     losses, because 5 losses do not show all of the noise.
 //
-// A watch that begins [Watch.Midway] does not see the loss of the initial point. By then the
-// losses may be a thousandth of that, and those of two devices a thousand times apart. So if one of
-// its first 5 rounds has fewer than three reports, base never stays as it is in round 5, and no
-// earlier round counts. A drift only moves base and spread to the present losses, up to 3 times,
+// A Watch that begins [Watch.Midway] does not see the loss of the initial point. By then the losses
+// may be a thousandth of the initial loss, and the losses of two devices may differ a thousandfold.
+// So if one of the Watch's first 5 rounds has fewer than three reports, base becomes the level in
+// round 5, and the Watch reports no blow-up before. After that, a drift only moves base and spread
+// to the present losses, up to 3 times, because other devices contribute. The fourth drift is
+// reported.
 // because other devices contribute. The fourth counts.
 type Watch struct {
 	Midway bool // the run has rounds that this watch did not see
@@ -83,7 +87,7 @@ type lossAt struct {
 }
 
 // Observe takes the reports of a round that measured the state after record n, if there are any,
-// and sorts them. It says whether the run has diverged; with diverge = 0 it never has.
+// and sorts them. Observe says whether the run has diverged; with diverge = 0 it never has.
 func (w *Watch) Observe(diverge float64, n uint64, reports []float32) (diverged bool) {
 	if len(reports) == 0 {
 		return false
@@ -112,8 +116,9 @@ func (w *Watch) Observe(diverge float64, n uint64, reports []float32) (diverged 
 	return diverge > 0 && (w.blewUp(diverge) || w.drifted(diverge))
 }
 
-// distance is the median distance of the other reports from a loss, their median. That of three
-// reports is the smaller distance, so that no device alone decides it, and is too small for that.
+// distance returns the median distance of the other reports from loss, the reports' median. Of
+// three reports, distance uses the smaller distance, so that no device alone decides it. That
+// distance is too small on average, so distance multiplies it by 4.
 func distance(loss float64, reports []float32) float64 {
 	distances := make([]float64, len(reports))
 	for i, v := range reports {
@@ -126,8 +131,8 @@ func distance(loss float64, reports []float32) float64 {
 	return distances[(len(distances)+1)/2]
 }
 
-// begin takes the loss of the first round. A restarted watch keeps what it knows, unless the run
-// continues from a higher loss.
+// begin takes the loss of the first round. A restarted Watch keeps base and the best loss, unless
+// the run continues from a higher loss than base.
 func (w *Watch) begin(n uint64, loss float64) {
 	if w.firstVoted = w.voted > 0; w.firstVoted {
 		w.noise = 10 * w.distances[0]
@@ -186,8 +191,9 @@ func (w *Watch) rebase(level float64) {
 	w.smoothed, w.bottom = level, level
 }
 
-// rose says whether the first 5 losses rose for another reason than noise: each time, or once by
-// more than they vary since.
+// rose says whether the first 5 losses rose for another reason than noise. Either each loss exceeds
+// the one before, or all later losses exceed the first by more than twice the range of the later
+// ones.
 func (w *Watch) rose() bool {
 	rises, least := 0, w.last[1].loss
 	for i, l := range w.last[1:] {
@@ -208,8 +214,8 @@ func span(losses []lossAt) float64 {
 	return high - low
 }
 
-// blewUp says whether the last two losses are far above base. If there is no scale, because the run
-// began at 0, no distance can be called too far.
+// blewUp says whether the last two losses are far above base. If scale is 0, because the loss began
+// at 0, blewUp returns false.
 func (w *Watch) blewUp(diverge float64) bool {
 	scale, steep := max(math.Abs(w.base), w.base-w.lowest, w.noise), 4.0
 	voted := w.firstVoted && w.voted >= 2
@@ -229,7 +235,7 @@ func (w *Watch) blewUp(diverge float64) bool {
 	return voted || now-w.base >= 3*(before-w.base)
 }
 
-// drifted says whether the smoothed loss is above base by more than the run allows.
+// drifted says whether the smoothed loss exceeds base by more than diverge allows.
 func (w *Watch) drifted(diverge float64) bool {
 	scale := max(math.Abs(w.base), w.base-w.bottom, w.noise, w.spread)
 	if w.rounds < window || w.smoothed <= w.base+float64(diverge*scale) {
@@ -243,16 +249,16 @@ func (w *Watch) drifted(diverge float64) bool {
 	return true
 }
 
-// at returns the loss of back rounds before the next.
+// at returns the loss of the round that is back rounds before the next round.
 func (w *Watch) at(back int) float64 { return w.last[(w.rounds+window-back)%window].loss }
 
-// Again begins the watch anew, after a person accepted the state that the run goes on from.
+// Again begins the Watch anew, after an operator accepted the state from which the run continues.
 func (w *Watch) Again() {
 	*w = Watch{Midway: w.Midway, again: w.again || w.rounds > 0, first: w.first, base: w.base,
 		best: w.best, latest: w.latest}
 }
 
-// Median sorts losses and returns their median, the lower one of two.
+// Median sorts losses and returns their median; of an even number, the lower middle loss.
 func Median(losses []float32) float32 {
 	slices.Sort(losses)
 	return losses[(len(losses)-1)/2]
