@@ -9,37 +9,41 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// With groups=auto all devices of a round share directions at first. Then either that stays so, or
-// each device has its own. g_i is the gradient of device i on its minibatch, g their mean, M the
-// number of contributors. With P own directions the devices' mean estimate has the noise
-// mean|g_i|^2/(M P); with P shared directions it has |g|^2/P. The scalars of a shared round show
-// both. v = mean|g_i|^2 - |g|^2 measures how much devices differ. c_ip^2 is |g_i|^2 on average, and
-// the square of mean_i c_ip is |g|^2 + v/M, over minibatches and devices that are drawn. So with q
-// = (mean_i c_ip)^2 / mean_i c_ip^2, the sums over p of both, they have in common
+// With groups=auto all devices of a round share directions at first. After three rounds the chooser
+// decides whether that stays so, or each device gets directions of its own. Let g_i be the gradient
+// of device i on its minibatch, g the mean of the g_i, and M the number of contributors. With P own
+// directions the devices' mean estimate has the noise mean|g_i|^2/(M P); with P shared directions
+// it has the noise |g|^2/P. The scalars of a shared round show both. v = mean|g_i|^2 - |g|^2
+// measures how much devices differ. On average over minibatches and devices that are drawn, c_ip^2
+// is |g_i|^2, and the square of mean_i c_ip is |g|^2 + v/M. Let q = (mean_i c_ip)^2 / mean_i
+// c_ip^2, with numerator and denominator each summed over p. Then the share of the squared
+// gradients that devices have in common is
 //
 //	s = |g|^2 / mean|g_i|^2 = (M q - 1)/(M - 1)
 //
-// |g| falls as the model learns, and v does not, so s falls. Devices take own directions if these
-// have less noise even when |g|^2 is 1/F of its present value, for F = 2 sqrt(M-1): with more
-// devices less noise remains, and |g| falls farther. They give them up if shared directions have
-// less noise. If all devices take part and keep their differences, their mean has all of g, and
-// nothing else: then (mean_i c_ip)^2 is |g|^2, and shared directions have less noise if q < 1/M. If
-// minibatches or devices are drawn, q is 1/M or more.
+// g| falls as the model learns, and v does not, so s falls. Devices take own directions if own
+// directions have less noise even when |g|^2 is 1/F of its present value, for F = 2 sqrt(M-1): with
+// more devices less noise remains, and |g| falls farther. Devices return to shared directions if
+// shared directions have less noise. If all devices take part and keep their differences, their
+// mean has all of g, and nothing else: then (mean_i c_ip)^2 is |g|^2, and shared directions have
+// less noise if q < 1/M. If minibatches or devices are drawn, q is 1/M or more.
 //
 //	taken     s > 2/(2 + sqrt(M-1))     that is    v < sqrt(M-1) |g|^2 / 2
 //	given up  s < 0                     that is    q < 1/M
 //
-// The choice follows three rounds, before the devices look for a step. Once devices share
-// directions for good, they go on: a step that was found along shared directions suits own
-// directions less. Own directions do not show s. So every so often devices share the directions of
-// one round, and s becomes the mean of its old value and that round's. The noise of that round is M
-// s times that of the others: one such round in ten M s rounds adds a tenth.
+// The choice follows three rounds, before the devices look for a step. If the chooser decides for
+// shared directions, the decision is final: a step that was found along shared directions suits own
+// directions less. Rounds of own directions do not show s. So at intervals devices share the
+// directions of one round, and s becomes the mean of its old value and that round's s. The noise of
+// that round is M s times the noise of the other rounds: one such round in ten M s rounds adds a
+// tenth.
 //
 // With weights M is 1/sum_i W_i^2 for the shares W_i of the weights.
 //
-// One device must not choose for all. So both means are [stepsize.Trimmed], without weights: among
-// three devices or more, they leave out large scalars and scalars of the other sign. With two
-// devices, either can choose. A claim of samples can lower M, as far as claim_bound lets it count.
+// One device must not decide for all. So both means are [stepsize.Trimmed], without weights: among
+// three devices or more, such means leave out large scalars and scalars of the other sign. With two
+// devices, either device can decide. A device that claims many samples can lower M, as far as
+// claim_bound lets the claim count.
 //
 // s is a ratio of scalars of the same round, so the scales of the loss and of the parameters do not
 // matter. The coordinator remembers its choice, but no record holds it: a coordinator that takes
@@ -70,8 +74,8 @@ func (c *Chooser) size(p *plan.Plan) uint32 {
 }
 
 // Heed takes the scalars of a round, a row of each contributor, and the contributors' weights, with
-// groups=auto. After a round with a choice, the first or a later one, it returns a text about the
-// choice, otherwise "".
+// groups=auto. If the round leads to a choice, the first or a later one, Heed returns a text about
+// the choice. Otherwise Heed returns "".
 func (c *Chooser) Heed(p *plan.Plan, rows [][]float32, weights []uint32) (why string) {
 	k := &c.contrast
 	if p.Groups != wiregroups.Auto || len(rows) == 0 {
@@ -85,7 +89,8 @@ func (c *Chooser) Heed(p *plan.Plan, rows [][]float32, weights []uint32) (why st
 	return k.learn(1/dot(shares, shares), agreement(rows))
 }
 
-// learn takes q of a shared round of m devices, and says a choice that follows.
+// learn takes q of a round in which m devices shared directions, and returns a text about the
+// choice that follows, or "".
 func (k *contrast) learn(m, q float64) (why string) {
 	if k.chosen && !k.own || !(m > 1) || math.IsNaN(q) {
 		return "" // one device alone, or scalars of 0, tell nothing
@@ -114,7 +119,8 @@ func (k *contrast) learn(m, q float64) (why string) {
 	return why
 }
 
-// noise tells the noise of own directions beside that of shared ones, of m devices.
+// noise says how the noise of own directions compares with the noise of shared directions, for m
+// devices.
 func (k *contrast) noise(m float64) string {
 	if !(k.common > 0) {
 		return "what their gradients have in common is too little to tell"
@@ -123,7 +129,7 @@ func (k *contrast) noise(m float64) string {
 		"model learns", 1/(m*k.common))
 }
 
-// agreement returns q of a round: by the directions that all its devices share.
+// agreement returns q of a round in which all devices share directions.
 func agreement(rows [][]float32) float64 {
 	squares, column := make([]float64, len(rows)), make([]float64, len(rows))
 	together := 0.0

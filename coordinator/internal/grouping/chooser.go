@@ -39,9 +39,9 @@ func StandingOf(s report.DeviceState) Standing {
 	return Absent
 }
 
-// A Crowd is the members of a run.
+// A Crowd is the set of a run's members.
 type Crowd interface {
-	// Members returns how many there are; their slots are below.
+	// Members returns the number of members; their slots are below that number.
 	Members() uint32
 	// Standing returns the standing of a member.
 	Standing(slot uint32) Standing
@@ -52,9 +52,9 @@ type Crowd interface {
 // A Chooser chooses the groups of the rounds of a run.
 //
 // Invariants:
-//  1. A member that the open round has asked keeps its group in of until the next round: its
-//     contribution counts there, whichever attempt it answers.
-//  2. No group of the open round is groups or above.
+//  1. A member that the open round has asked keeps its group in of until the next round. The
+//     member's contribution counts in that group, whichever attempt the member answers.
+//  2. Every group number of the open round is below groups.
 type Chooser struct {
 	epoch  uint64
 	of     map[uint32]uint32 // group by slot, of whom the open round has asked
@@ -68,12 +68,13 @@ type Chooser struct {
 	contrast contrast // with groups=auto
 }
 
-// New returns a chooser without an open round. The groups of another coordinator, with another
-// epoch, are drawn differently: nothing may rest on them being the same.
+// New returns a chooser without an open round. A coordinator with another epoch draws other groups,
+// so no code may rely on the same groups after a takeover.
 func New(epoch uint64) *Chooser { return &Chooser{epoch: epoch, of: map[uint32]uint32{}} }
 
-// Counts says whether a contribution to a round is along the directions of its device's group. It
-// returns true for the answer to a survey, and without groups, because other code judges these.
+// Counts says whether a contribution to a round is along the directions of its device's group.
+// Counts returns true for the answer to a survey, and without groups, because other code checks
+// these replies.
 func (c *Chooser) Counts(slot uint32, r *wire.Reply) bool {
 	if c == nil || survey.Answered(r.Rest) != survey.None {
 		return true
@@ -83,7 +84,8 @@ func (c *Chooser) Counts(slot uint32, r *wire.Reply) bool {
 	return says && asked && made == group
 }
 
-// Of returns the group of a member in the open round; ok is false if the round has not asked it.
+// Of returns the group of a member in the open round; ok is false if the round has not asked the
+// member.
 func (c *Chooser) Of(slot uint32) (group uint32, ok bool) {
 	group, ok = c.of[slot]
 	return group, ok
@@ -92,17 +94,17 @@ func (c *Chooser) Of(slot uint32) (group uint32, ok bool) {
 // Choose returns the devices that an attempt at a round asks. The first attempt, 0, begins the
 // round.
 //
-// It asks for as many devices as the round lacks, and each later attempt asks for twice as many as
-// the one before. First come present members that the round has not asked, then present ones that
-// have not answered, then members that may be there. A member that has contributed is not asked
-// again. Groups have equal sizes if possible. There are no more groups than the present members
-// fill.
+// Attempt 0 asks for as many devices as the round lacks, and each later attempt asks for twice as
+// many as the attempt before. Choose takes first the present members that the round has not asked,
+// then present members that have not answered, then absent members. Choose does not ask a member
+// again that has contributed. Groups have equal sizes if possible. There are no more groups than
+// the present members fill.
 //
-// With sketches, the first attempt asks the present members of the next groups of the period. It
-// asks others only if these have too few.
+// With sketches, the first attempt asks the present members of the period's next groups. If these
+// groups have too few present members, the attempt asks others too.
 //
 // The first attempt also asks a silent member, for which the round does not wait: otherwise a
-// member that is back would get no message to answer.
+// silent member that is back would get no message to answer.
 func (c *Chooser) Choose(p *plan.Plan, round uint64, attempt uint32, crowd Crowd) Groups {
 	if attempt == 0 {
 		clear(c.of)
@@ -127,7 +129,7 @@ func (c *Chooser) Choose(p *plan.Plan, round uint64, attempt uint32, crowd Crowd
 	return d.among(candidates)
 }
 
-// addSilent adds the first silent one of members, if there is one.
+// addSilent adds the first silent member of members to candidates, if there is a silent member.
 func (d *deal) addSilent(candidates []uint32, members iter.Seq[uint32]) []uint32 {
 	for slot := range members {
 		if d.crowd.Standing(slot) == Silent {
@@ -138,10 +140,10 @@ func (d *deal) addSilent(candidates []uint32, members iter.Seq[uint32]) []uint32
 }
 
 // All says whether the last attempt asks every present member that has not answered. Without groups
-// it says no.
+// All returns false.
 func (c *Chooser) All() bool { return c != nil && c.all }
 
-// parts asks the present members of some groups, and returns how many they are.
+// parts asks the present members of some groups, and returns how many members it asks.
 func (d *deal) parts(groups [][]uint32) (asked uint32) {
 	for _, slots := range groups {
 		var there []uint32
@@ -161,8 +163,8 @@ func (d *deal) parts(groups [][]uint32) (asked uint32) {
 	return asked
 }
 
-// partsOf returns the groups of a round. They are part of the groups into which the present members
-// are split for Plan.Regroup rounds.
+// partsOf returns the groups of a round. These groups are part of the groups into which the chooser
+// splits the present members for Plan.Regroup rounds.
 func (c *Chooser) partsOf(p *plan.Plan, round uint64, crowd Crowd) [][]uint32 {
 	period, at := (round-1)/uint64(p.Regroup), (round-1)%uint64(p.Regroup)
 	if c.parts == nil || c.period != period {
@@ -183,15 +185,15 @@ func (c *Chooser) partsOf(p *plan.Plan, round uint64, crowd Crowd) [][]uint32 {
 	return groups
 }
 
-// Answers are the sketches of members: for each its slot, its sketch and its weight.
+// Answers are the sketches of members: the slot, the sketch and the weight of each member.
 type Answers struct {
 	Slots   []uint32
 	Rows    [][]float32
 	Weights []uint32
 }
 
-// Learn takes the sketches of members, and returns a text about their groups from a round on. A
-// present member that sent no sketch counts as average until the next sketches.
+// Learn takes the sketches of members, and returns a text about the members' groups from a round
+// on. A present member that sent no sketch counts as average until the next sketches.
 func (c *Chooser) Learn(p *plan.Plan, round uint64, a Answers, crowd Crowd) string {
 	asked := map[uint32]bool{}
 	for slot := range crowd.Members() {
@@ -204,9 +206,9 @@ func (c *Chooser) Learn(p *plan.Plan, round uint64, a Answers, crowd Crowd) stri
 		p.GroupSize, c.Spread(p, round, crowd))
 }
 
-// Lacks says whether the members should be asked for sketches: there are none, or more than a
-// quarter of the present members came after they were made. Sketches of different states do not
-// compare, so all are asked again.
+// Lacks says whether the coordinator should ask the members for sketches: because there are none,
+// or because more than a quarter of the present members came after the sketches were made. Sketches
+// of different states cannot be compared, so the coordinator asks all members again.
 func (c *Chooser) Lacks(crowd Crowd) bool {
 	if c.sketches == nil {
 		return true
@@ -223,8 +225,8 @@ func (c *Chooser) Lacks(crowd Crowd) bool {
 	return 4*fresh > present
 }
 
-// Weights returns the weights of a group's members in its mean, from the weights that they claim;
-// nil leaves them unchanged.
+// Weights returns the weights of a group's members in the group's mean, from the weights that the
+// members claim. A result of nil leaves the claimed weights unchanged.
 func (c *Chooser) Weights(slots, claimed []uint32) []uint32 {
 	if c.sketches == nil || len(slots) == 0 {
 		return nil
@@ -245,8 +247,8 @@ func (c *Chooser) Shares(classes int) []float64 {
 	return shares
 }
 
-// Spread returns the share of the members' squared differences that the groups of the present
-// period leave in their sums: 1 if they were random, on average.
+// Spread returns how much of the members' squared differences remains in the sums of the present
+// period's groups. The result is a share, which is 1 on average for random groups.
 func (c *Chooser) Spread(p *plan.Plan, round uint64, crowd Crowd) float64 {
 	c.partsOf(p, round, crowd)
 	members := 0
@@ -259,7 +261,7 @@ func (c *Chooser) Spread(p *plan.Plan, round uint64, crowd Crowd) float64 {
 	return 0
 }
 
-// A deal hands candidates to the groups of an attempt.
+// A deal assigns candidates to the groups of an attempt.
 type deal struct {
 	chooser *Chooser
 	crowd   Crowd
@@ -278,8 +280,8 @@ func (d *deal) contributed() (all uint32) {
 	return all
 }
 
-// candidates returns at most wants members, the best ones first, and how many of them are present
-// and not asked before.
+// candidates returns at most wants members, in the order in which the attempt prefers them, and how
+// many of the returned members are present.
 func (d *deal) candidates(members iter.Seq[uint32], wants int) (
 	list []uint32, present int) {
 	var asked, absent []uint32
@@ -304,7 +306,7 @@ func (d *deal) candidates(members iter.Seq[uint32], wants int) (
 	return list[:min(len(list), wants)], present
 }
 
-// among hands each candidate to its group, or to the smallest one.
+// among puts each candidate into the group that it already has, or else into the smallest group.
 func (d *deal) among(candidates []uint32) Groups {
 	groups := append(d.named, make(Groups, d.chooser.groups-uint32(len(d.named)))...)
 	for _, slot := range candidates {
@@ -322,15 +324,15 @@ func (d *deal) among(candidates []uint32) Groups {
 	return groups
 }
 
-// smallest returns the first of the smallest groups.
+// smallest returns the first group among the smallest groups.
 func (d *deal) smallest() uint32 {
 	sizes := d.sizes[:d.chooser.groups]
 	return uint32(slices.Index(sizes, slices.Min(sizes)))
 }
 
-// order returns the members in the order in which a round asks them. The order is random and the
-// same for Plan.Regroup rounds. If all members are present, each round begins where the round
-// before ended.
+// order returns the members in the order in which a round asks them. The order is random, and stays
+// the same for Plan.Regroup rounds. If all members are present, each round begins in that order
+// where the round before ended.
 func (c *Chooser) order(p *plan.Plan, round uint64, members uint32) iter.Seq[uint32] {
 	period, at := (round-1)/uint64(p.Regroup), (round-1)%uint64(p.Regroup)
 	all := wire.Cohort{Sampled: uint64(members), Members: members}

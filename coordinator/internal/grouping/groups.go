@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Groups are the slots that an attempt asks, by group, ascending.
+// Groups are the slots that an attempt asks, for each group in ascending order.
 type Groups [][]uint32
 
 // Has says whether an attempt asks a slot.

@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// longest bounds the distance of a sketch from the others, as a factor on the median distance, so
-// that the sketch of a liar does not decide alone.
+// longest bounds the distance of a sketch from the median sketch, as a factor on the median
+// distance, so that the sketch of a lying device does not decide alone.
 const longest = 3
 
 // Sketches are what members measured along common directions at one state: sketch i is (<z_j, grad
 // f_i>)_j. Members with different gradients have different sketches.
 //
-// Invariant: of has, by slot, sketches less their weighted mean, each times its member's weight
-// over the mean weight. Before that none was farther from their median, element by element, than
-// longest times the median distance.
+// Invariant: of has, by slot, each sketch minus the weighted mean of the sketches, times its
+// member's weight over the mean weight. Before that, each sketch was moved to within longest times
+// the median distance of the element-wise median.
 type sketches struct {
 	of     map[uint32][]float64
 	asked  map[uint32]bool // members that were present
@@ -23,8 +23,8 @@ type sketches struct {
 	mean   []float64       // of the sketches; nil: there are none
 }
 
-// newSketches returns the sketches of members. Members that were asked and sent no sketch count as
-// average.
+// newSketches returns the sketches of members. A member that the coordinator asked and that sent no
+// sketch counts as average.
 func newSketches(a Answers, asked map[uint32]bool) *sketches {
 	slots, rows := a.Slots, a.Rows
 	s := &sketches{of: map[uint32][]float64{}, asked: asked}
@@ -71,8 +71,8 @@ func newSketches(a Answers, asked map[uint32]bool) *sketches {
 	return s
 }
 
-// product returns <phi_i - mean, phi_j - mean>, C_ij. A member without a sketch is unlike every
-// other, and as far from the mean as the others are.
+// product returns <phi_i - mean, phi_j - mean>, C_ij. For a member without a sketch, product with
+// another member is 0, and product with itself is the mean squared length of the sketches.
 func (s *sketches) product(i, j uint32) float64 {
 	a, b := s.of[i], s.of[j]
 	switch {
@@ -84,7 +84,8 @@ func (s *sketches) product(i, j uint32) float64 {
 	return 0
 }
 
-// cost returns sum_S 1'C_S 1, over groups S: how far their sums are from the mean's.
+// cost returns sum_S 1'C_S 1, over groups S: the sum of the groups' squared distances from the
+// mean.
 func (s *sketches) cost(groups [][]uint32) (sum float64) {
 	for _, slots := range groups {
 		for _, i := range slots {
@@ -96,8 +97,8 @@ func (s *sketches) cost(groups [][]uint32) (sum float64) {
 	return sum
 }
 
-// Weights of a group's members in its mean are whole numbers, in units of 1/weightUnit of the
-// largest claimed weight.
+// The weights of a group's members in the group's mean are integers, in units of 1/weightUnit of
+// the largest claimed weight.
 const (
 	weightUnit   = 1 << 16
 	ridge        = 0.02 // of the mean square, so that no weight rests on a sketch's noise
@@ -109,7 +110,7 @@ const (
 //
 //	w = (C_S + 0.02 mean(diag C) I)^-1 1, to a mean of 1, clipped to [0.2, 3], to a mean of 1
 //
-// They are factors on the weights that the members claim.
+// The returned weights are these factors times the weights that the members claim.
 func (s *sketches) weights(slots, claimed []uint32) []uint32 {
 	n := len(slots)
 	c := make([][]float64, n)
@@ -133,7 +134,8 @@ func (s *sketches) weights(slots, claimed []uint32) []uint32 {
 	return whole
 }
 
-// toMeanOne divides w by its mean; without a usable one all are 1.
+// toMeanOne divides w by its mean. If that mean is not positive or a result is not finite,
+// toMeanOne sets all elements to 1.
 func toMeanOne(w []float64) {
 	mean := 0.0
 	for _, v := range w {
@@ -149,8 +151,8 @@ func toMeanOne(w []float64) {
 	}
 }
 
-// solve returns the x with c x = 1, for a positive definite c, by Cholesky. It changes c. a split
-// may take some 40 ms of a core, whatever the number of members.
+// solve returns the x with c x = 1, for a positive definite c, by Cholesky decomposition. solve
+// changes c.
 func solve(c [][]float64) []float64 {
 	x := make([]float64, len(c))
 	for i := range c {

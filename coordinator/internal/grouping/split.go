@@ -6,16 +6,17 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// How long a split may take: some 40 ms of a core, whatever the number of members.
+// These constants bound the time of a split to some 40 ms of one CPU core, whatever the number of
+// members.
 const (
 	chunkOf    = 100  // members that are split at a time; among more, groups are good enough
 	splits     = 2500 // members times restarts
 	mostSweeps = 30   // over all pairs; nearly always a few do
 )
 
-// split returns the members in groups of a size, the last of which may be smaller, such that
-// sum_S 1'C_S 1 is small: it swaps members of two groups as long as that helps, and keeps the best
-// of several beginnings.
+// split divides the members into groups of a size such that sum_S 1'C_S 1 is small; the last group
+// may be smaller. split swaps members of two groups as long as a swap lowers that sum, and keeps
+// the best result of several random starts.
 func (s *sketches) split(slots []uint32, size int, d *dice) (groups [][]uint32) {
 	slots = slices.Clone(slots)
 	d.shuffle(slots)
@@ -34,7 +35,7 @@ func (s *sketches) split(slots []uint32, size int, d *dice) (groups [][]uint32) 
 	return groups
 }
 
-// A table splits some members. Their numbers are their places in slots.
+// A table splits some members. A member's number is its index in slots.
 //
 // Invariant: to[i][g] is the sum of C_ij over the members j of group g.
 type table struct {
@@ -62,7 +63,7 @@ func (s *sketches) tableOf(slots []uint32, size int) *table {
 	return t
 }
 
-// begin makes groups of the members in the order given.
+// begin makes groups of the members in the given order.
 func (t *table) begin(order []uint32) {
 	for at, slot := range order {
 		t.group[t.number[slot]] = at / t.size
@@ -75,7 +76,7 @@ func (t *table) begin(order []uint32) {
 	}
 }
 
-// improve swaps until no swap helps, and returns the cost.
+// improve swaps members until no swap lowers the cost, and returns the cost.
 func (t *table) improve() float64 {
 	least := 1e-9 * t.diagonal()
 	for range mostSweeps {
@@ -95,7 +96,7 @@ func (t *table) improve() float64 {
 	return t.cost()
 }
 
-// gain returns by how much the cost falls if i and j change places.
+// gain returns by how much the cost falls if members i and j change places.
 func (t *table) gain(i, j int) float64 {
 	a, b := t.group[i], t.group[j]
 	return 2 * (t.to[i][a] - t.to[j][a] + t.to[j][b] - t.to[i][b] -
@@ -126,7 +127,7 @@ func (t *table) diagonal() (sum float64) {
 	return sum
 }
 
-// result returns the slots, group by group.
+// result returns the slots of the members, group by group.
 func (t *table) result() (slots []uint32) {
 	for g := range t.to[0] {
 		for i, of := range t.group {
@@ -144,7 +145,7 @@ type dice struct {
 	n   uint32
 }
 
-// below returns a random number below n. It is uniform up to an error of 2^-32 n.
+// below returns a random number below n, uniform up to an error of 2^-32 n.
 func (d *dice) below(n int) int {
 	d.n++
 	return int(uint64(prng.Philox([4]uint32{d.n, 0, 0, 0}, d.key)[0]) * uint64(n) >> 32)

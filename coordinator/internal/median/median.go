@@ -1,4 +1,4 @@
-// Package median has medians of what rounds tell, and limits what stands out from them.
+// Package median computes medians of numbers from rounds, and limits values that exceed the median.
 package median
 
 import "slices"

@@ -1,15 +1,14 @@
 package robust
 
-// mostFitted bounds the slots in a [fit], because it has a number for every pair of slots.
+// mostFitted bounds the slots in a [fit], because a fit holds a number for every pair of slots.
 const mostFitted = 1024
 
-// sweeps is how often a round improves each weight of a [fit]. They start where the last round left
-// them.
+// sweeps is how often a round improves each weight of a [fit].
 const sweeps = 8
 
-// A fit finds the weights w of the package's doc. It sums the products of each two devices'
-// contributions. So it knows which differences cancel, as between honest devices with different
-// data, and which only add up, as with noise that several devices share.
+// A fit finds the weights w that the package's doc defines. A fit sums the products of each two
+// devices' contributions. These sums show which differences cancel, as between honest devices with
+// different data, and which differences only add up, as with noise that several devices share.
 type fit struct {
 	pairs   [][]float64 // at i, j <= i: sum of the products of c/n of slots i and j
 	along   []float64   // sum of the products of a slot's c/n and r
@@ -18,7 +17,7 @@ type fit struct {
 	weights []float64   // by slot
 }
 
-// fade makes the rounds so far count less.
+// fade multiplies the sums of the earlier rounds by keep, so that those rounds count less.
 func (f *fit) fade(keep float64) {
 	f.roots, f.scalars = keep*f.roots, keep*f.scalars
 	for i, row := range f.pairs {
@@ -29,7 +28,7 @@ func (f *fit) fade(keep float64) {
 	}
 }
 
-// add adds a round: r, and c/n of slots, the lowest first.
+// add adds a round: r, and the c/n of each slot, in ascending order of slots.
 func (f *fit) add(r []float64, slots []uint32, shares [][]float64) {
 	f.roots, f.scalars = f.roots+dot(r, r), f.scalars+float64(len(r))
 	for i, slot := range slots {
@@ -44,8 +43,8 @@ func (f *fit) add(r []float64, slots []uint32, shares [][]float64) {
 	}
 }
 
-// common returns s and (e/s)^2 for the slots that are in, or 0 and 0 if these together show nothing
-// of r.
+// common returns s and (e/s)^2 for the slots for which in returns true, or 0 and 0 if the
+// contributions of these slots together show nothing of r.
 func (f *fit) common(in func(slot int) bool) (s, stiff float64) {
 	var along, pairs float64
 	for i, row := range f.pairs {
@@ -68,8 +67,8 @@ func (f *fit) common(in func(slot int) bool) (s, stiff float64) {
 	return s, left / f.scalars / (s * s)
 }
 
-// solve improves the weights of the slots that are in, and returns s, or 0 if the weights cannot be
-// determined.
+// solve improves the weights of the slots for which in returns true, and returns s. solve returns 0
+// if the weights cannot be determined.
 func (f *fit) solve(in func(slot int) bool) float64 {
 	s, stiff := f.common(in)
 	if s == 0 {
@@ -90,7 +89,7 @@ func (f *fit) solve(in func(slot int) bool) float64 {
 	return s
 }
 
-// told returns the sum over the other slots of their weight times their product with slot i.
+// told returns the sum, over all slots but i, of the slot's weight times its product with slot i.
 func (f *fit) told(i int) float64 {
 	sum := dot(f.pairs[i][:i], f.weights[:i])
 	for j := i + 1; j < len(f.weights); j++ {

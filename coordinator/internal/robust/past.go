@@ -9,15 +9,16 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A Past is what the records of a log reveal about the lengths of contributions. It is a function
-// of these records, including undone ones: coordinators that have read the same log have the same
-// Past, to the last bit.
+// A Past is what the records of a log reveal about the lengths of contributions. A Past is a
+// function of these records, including undone records: coordinators that have read the same log
+// have the same Past, to the last bit.
 //
-// A record with a term for each contributor holds their lengths. A mean of n contributions is as
-// long as they are if they are alike. If they are independent it is shorter by the root of n. So
-// its length times that root is at least the usual one, unless they cancel each other: near the
-// optimum, where data differ. That is why the largest of all rounds counts there. With classes the
-// mean may be over more contributions, by up to the number of classes.
+// A record with a term for each contributor shows the length of each contribution. The mean of n
+// contributions is as long as one of them if the contributions are alike. If the contributions are
+// independent, the mean is shorter by a factor of sqrt(n). So the mean's length times sqrt(n) is at
+// least the usual length, unless contributions cancel each other, as they do near the optimum if
+// devices' data differ. That is why, for means, the largest value of all rounds counts. With
+// classes the mean may be over more contributions, by up to a factor of the number of classes.
 type Past struct {
 	read      bool // record 1
 	steps     int
@@ -63,8 +64,8 @@ func (p *Past) Note(first, record []byte) {
 	p.most = max(p.most, p.usual().rms)
 }
 
-// lengthIn returns how long a round's contributions were at most, as its record tells, and how long
-// its terms are; 0: it does not tell.
+// lengthIn returns an upper bound of the length of a round's contributions, as the round's record
+// shows, and the length of the record's terms. Both are 0 if the record does not show them.
 func (p *Past) lengthIn(r *wire.Round) (l length, term float64) {
 	var lengths []float64
 	steps := p.steps
@@ -86,7 +87,7 @@ func (p *Past) lengthIn(r *wire.Round) (l length, term float64) {
 	return l, term
 }
 
-// told returns how long a usual contribution is at most, 0 if the log does not tell.
+// told returns how long a usual contribution is at most, or 0 if the log does not show that.
 func (p *Past) told() float64 {
 	told := p.usual().safe()
 	if p.means {
@@ -96,7 +97,7 @@ func (p *Past) told() float64 {
 }
 
 // usual returns the median of the last rounds' lengths, and the number of scalars in the lengths up
-// to it.
+// to the median.
 func (p *Past) usual() (l length) {
 	known := min(p.n, median.Window)
 	if known == 0 {
@@ -119,13 +120,14 @@ func (p *Past) usual() (l length) {
 	return l
 }
 
-// margins are, by the number of scalars in the lengths up to a median, how much longer than it an
-// honest contribution may be: 0.45 times the n-th root of a million, as the chance that n scalars
-// are all below a small share of their usual size is the n-th power of one's.
+// margins[n] is how many times the median an honest contribution may be, where n is the number of
+// scalars in the lengths up to the median. The value is 0.45 times the n-th root of a million,
+// because the chance that n scalars are all below a small share of their usual size is the n-th
+// power of the chance for one scalar.
 var margins = [...]float64{1: 4.5e5, 450, 45, 14, 7.1, 4.5, 3.2, 2.5, 2.1,
 	1.8, 1.6, 1.4, 1.3, 1.2, 1.1, 1.1}
 
-// safe returns the length with the margin for that number of scalars, or 0 if the length is
+// safe returns the length times the margin for its number of scalars, or 0 if the length is
 // unknown.
 func (l length) safe() float64 {
 	if l.scalars < len(margins) {

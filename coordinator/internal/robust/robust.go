@@ -9,12 +9,12 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Bounds hold what a coordinator knows about its devices' contributions. The zero value knows no
-// contributions and limits none.
+// Bounds hold what a coordinator knows about its devices' contributions. The zero value of Bounds
+// knows no contributions and limits none.
 //
 // Invariants:
-//  1. held has contributions of the open round alone, none of which was added.
-//  2. lengths and claims of the open round are in lengths and claims until Close.
+//  1. held has only contributions of the open round, and none of them was passed on yet.
+//  2. Until Close, lengths and claims have the lengths and claims of the open round.
 type Bounds struct {
 	Cuts uint64 // contributions and control variates that were cut
 	// Root says whether a member is one of Plan.Roots; nil: none is.
@@ -38,7 +38,7 @@ type Bounds struct {
 	fit    fit       // of the others to it
 }
 
-// A slot holds what is known about a member.
+// A slot holds what Bounds know about a member.
 type slot struct {
 	cuts      uint32
 	agreement float64
@@ -49,7 +49,7 @@ type slot struct {
 	noise     float64 // of its weight that it lost in its last round as noise
 }
 
-// A Contribution is held until its round closes.
+// A Contribution is a contribution that Bounds hold until its round closes.
 type Contribution struct {
 	Slot    uint32
 	Reply   wire.Reply // without Rest
@@ -70,12 +70,12 @@ func (g *Bounds) Begin(p *plan.Plan) {
 	g.middle = nil
 }
 
-// Rest notes a round without bounds: the usual length of the last round with bounds no longer
-// holds.
+// Rest notes a round without bounds. After such a round, Bounds forget the usual length and claim
+// of the last round with bounds.
 func (g *Bounds) Rest() { g.own, g.claim = length{}, 0 }
 
-// Hold keeps copies of a contribution and its control variate, of record control or of none, until
-// the round closes.
+// Hold keeps copies of a contribution and its control variate until the round closes. control is
+// the record of the control variate, 0 for none.
 func (g *Bounds) Hold(slot uint32, r *wire.Reply, values []float32, control uint64,
 	variate []float32) {
 	k := Contribution{Slot: slot, Reply: *r, Values: keep(&g.numbers, values), Control: control,
@@ -86,15 +86,15 @@ func (g *Bounds) Hold(slot uint32, r *wire.Reply, values []float32, control uint
 	g.claims = append(g.claims, float64(r.Weight))
 }
 
-// keep appends a copy of v to all, and returns it.
+// keep appends a copy of v to all, and returns that copy.
 func keep[T any, S ~[]T](all *[]T, v S) S {
 	at := len(*all)
 	*all = append(*all, v...)
 	return S((*all)[at:len(*all):len(*all)])
 }
 
-// Close ends the round and returns the contributions that were held, in no particular order. They
-// are valid until Begin.
+// Close ends the round and returns the held contributions, in no particular order. The returned
+// contributions are valid until Begin.
 func (g *Bounds) Close() []Contribution {
 	below := (len(g.lengths) + 1) / 2
 	g.own = length{median.Lower(g.lengths), below * g.scalars}
@@ -109,13 +109,14 @@ func (g *Bounds) Close() []Contribution {
 	return g.held
 }
 
-// room is how much shorter contributions may become than they usually were, before longer ones are
-// cut. When most devices have learned all of their own data, their contributions are nearly 0. The
-// one device with something left to learn would be cut to nothing.
+// room is the factor by which the usual contribution may become shorter than in the run's steepest
+// rounds before longer contributions are scaled down. When most devices have learned all of their
+// own data, their contributions are nearly 0. Without room, a device with something left to learn
+// would then be scaled down to almost nothing.
 const room = 4
 
-// scale returns the length of a usual contribution, or 0 if it is unknown. It is the present
-// length, and at least a quarter of the length in the run's steepest rounds.
+// scale returns the length of a usual contribution, or 0 if that length is unknown. scale is the
+// present length, and at least a quarter of the length in the run's steepest rounds.
 func (g *Bounds) scale() float64 { return max(g.lately(), g.past.steepest/room) }
 
 // lately returns the length of a usual contribution in the last round that closed, and at most the
@@ -131,28 +132,30 @@ func (g *Bounds) lately() float64 {
 	return min(own, told)
 }
 
-// clipped says whether contributions of a length that the log tells were clipped before.
+// clipped says whether devices' contributions of a length that the log shows were clipped before.
 func (g *Bounds) clipped(rms float64) bool {
 	norm := rms * math.Sqrt(float64(g.scalars))
 	return g.plan.Aggregator == plan.ClippedMean && norm > float64(g.plan.Clip)/2
 }
 
-// Cut shortens a contribution that stands out, and returns the factor: 1 if it does not stand out.
-// With roots it then draws one that is far from theirs towards them.
+// Cut scales down a contribution of unusual length, and returns the factor: 1 if the length is
+// usual. With roots, Cut then moves a contribution that is far from the roots' mean towards that
+// mean.
 func (g *Bounds) Cut(slot uint32, values []float32) (factor float64) {
 	factor = g.cut(slot, values, 0)
 	g.draw(slot, values)
 	return factor
 }
 
-// CutVariate shortens a control variate that stands out.
+// CutVariate scales down a control variate of unusual length.
 func (g *Bounds) CutVariate(slot uint32, values []float32) {
 	if g.plan.Bound > 0 {
 		g.cut(slot, values, g.past.most)
 	}
 }
 
-// cut shortens values to Plan.Bound usual lengths, each of which is taken as least or more.
+// cut scales values down to Plan.Bound times the usual length. A usual length below least counts as
+// least.
 func (g *Bounds) cut(slot uint32, values []float32, least float64) float64 {
 	if g.plan.Bound == 0 {
 		return 1
@@ -171,7 +174,7 @@ func (g *Bounds) cut(slot uint32, values []float32, least float64) float64 {
 	return factor
 }
 
-// factor returns what values are multiplied by.
+// factor returns the factor by which cut multiplies values.
 func (g *Bounds) factor(values []float32, scale float64) float64 {
 	most, length := float64(g.plan.Bound)*scale, lengthOf(values)
 	if most == 0 || !(length > most) {
@@ -180,7 +183,7 @@ func (g *Bounds) factor(values []float32, scale float64) float64 {
 	return most / length
 }
 
-// lengthOf returns the root of the mean square.
+// lengthOf returns the root of the mean square of values.
 func lengthOf(values []float32) float64 {
 	if len(values) == 0 {
 		return 0
@@ -188,12 +191,12 @@ func lengthOf(values []float32) float64 {
 	return mathx.Norm(values) / math.Sqrt(float64(len(values)))
 }
 
-// Samples returns how many samples of a claim count.
+// Samples returns how many of the claimed samples count.
 func (g *Bounds) Samples(claim uint32) uint32 {
 	return median.Samples(g.plan.ClaimBound, g.claim, claim)
 }
 
-// slot returns what is known about a member, or nil on an open roster.
+// slot returns what Bounds know about a member, or nil on an open roster.
 func (g *Bounds) slot(n uint32) *slot {
 	if g.plan == nil || g.plan.Roster == plan.OpenRoster {
 		return nil
@@ -204,8 +207,8 @@ func (g *Bounds) slot(n uint32) *slot {
 	return &g.slots[n]
 }
 
-// Member returns how many contributions and variates of a member were cut, and the share of its
-// weight that it has lost.
+// Member returns how many contributions and control variates of a member were cut, and the share of
+// its weight that the member has lost.
 func (g *Bounds) Member(n uint32) (cuts uint32, lost float64) {
 	if uint64(n) >= uint64(len(g.slots)) {
 		return 0, 0

@@ -8,25 +8,26 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/median"
 )
 
-// oppose is how far below 0 the agreement with the roots must be before a device stops counting. It
-// is about two standard deviations of the agreement of a device whose 10 scalars a round agree with
-// the roots' only by chance, at 50 rounds.
+// oppose is how far below 0 the agreement with the roots must be before a device has weight 0.
+// oppose is about two standard deviations of the agreement of a device whose 10 scalars a round
+// agree with the roots' scalars only by chance, over 50 rounds.
 const oppose = 0.05
 
-// rooted says whether devices have to agree with roots.
+// rooted says whether the plan compares devices with roots.
 func (g *Bounds) rooted() bool { return g.plan.Trust > 0 && len(g.plan.Roots) > 0 }
 
-// vouched says whether the operator vouches for a member.
+// vouched says whether the operator trusts a member as a root.
 func (g *Bounds) vouched(slot uint32) bool { return g.rooted() && g.Root != nil && g.Root(slot) }
 
-// Vouched says whether a root has contributed to the open round, or none has to.
+// Vouched says whether a root has contributed to the open round. Vouched returns true without
+// roots.
 func (g *Bounds) Vouched() bool {
 	return !g.rooted() ||
 		slices.ContainsFunc(g.held, func(k Contribution) bool { return g.vouched(k.Slot) })
 }
 
-// compare updates the agreement of the round's contributors with its roots, their weights, and how
-// far from the roots a contribution may be.
+// compare updates the agreement of the round's contributors with the roots, the contributors'
+// weights, and how far from the roots' mean a contribution may be.
 func (g *Bounds) compare() {
 	g.middle, g.reach = g.rootMean(), 0
 	if g.middle == nil {
@@ -53,7 +54,7 @@ func (g *Bounds) compare() {
 	g.weigh(scale)
 }
 
-// weigh updates how much of their weight the round's contributors lose as noise.
+// weigh updates which share of their weight the round's contributors lose because they send noise.
 func (g *Bounds) weigh(scale float64) {
 	if !(scale > 0) {
 		return
@@ -82,7 +83,7 @@ func (g *Bounds) weigh(scale float64) {
 	}
 }
 
-// rootMean returns the mean contribution of the roots, nil if none contributed.
+// rootMean returns the mean contribution of the roots, or nil if no root contributed.
 func (g *Bounds) rootMean() []float64 {
 	slices.SortFunc(g.held, func(a, b Contribution) int { return cmp.Compare(a.Slot, b.Slot) })
 	var mean []float64
@@ -100,8 +101,8 @@ func (g *Bounds) rootMean() []float64 {
 	return mean
 }
 
-// against compares factor times values with middle: their product, the largest that vectors of
-// their lengths can have, and their distance.
+// against compares factor times values with middle. It returns their product, the largest product
+// of vectors with these two lengths, and the distance between the two.
 func against[T float32 | float64](values []float32, factor float64, middle []T) (product, most,
 	distance float64) {
 	var a, b float64
@@ -115,8 +116,9 @@ func against[T float32 | float64](values []float32, factor float64, middle []T) 
 	return product, math.Sqrt(a * b), math.Sqrt(distance)
 }
 
-// draw moves a contribution that is further from the roots than the median one towards them, to
-// that distance. Without a root's contribution a round must not move the model.
+// draw moves a contribution that is farther from the roots' mean than the median contribution
+// towards that mean, to the median distance. Without a root's contribution draw sets values to 0,
+// because such a round must not move the model.
 func (g *Bounds) draw(slot uint32, values []float32) {
 	if !g.rooted() || g.vouched(slot) {
 		return

@@ -8,11 +8,11 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/median"
 )
 
-// full is the weight of a device that is trusted in full, in place of 1.
+// full is the integer weight of a device that has lost no weight.
 const full = 64
 
-// enough is the share of the median agreement above which a device counts in full: honest devices
-// with different data agree less than others.
+// enough is the share of the median agreement above which a device has full weight. The share is
+// below 1 because honest devices with different data agree less than other devices.
 const enough = 0.3
 
 // alike is the median agreement above which contradiction proves a lie. Near the optimum, and where
@@ -45,8 +45,9 @@ func (g *Bounds) agree() {
 	}
 }
 
-// center returns the sum of the contributions, each with length 1 times the weight of its device so
-// far. Contributions are added by slot, so that the order of arrival does not matter.
+// center returns the sum of the contributions, each scaled to length 1 and multiplied by its
+// device's weight so far. center adds contributions in the order of slots, so that the order of
+// arrival does not matter.
 func (g *Bounds) center() []float64 {
 	if len(g.held) == 0 {
 		return nil
@@ -62,7 +63,7 @@ func (g *Bounds) center() []float64 {
 	return middle
 }
 
-// weightOf returns the factor of a contribution in the center.
+// weightOf returns the factor by which center multiplies a contribution.
 func (s *slot) weightOf(values []float32) float64 {
 	length := lengthOf(values)
 	if length == 0 {
@@ -71,7 +72,7 @@ func (s *slot) weightOf(values []float32) float64 {
 	return (1 - s.share) / length
 }
 
-// cosine returns the cosine of the angle between values and middle, 0 if either is zero.
+// cosine returns the cosine of the angle between values and middle, or 0 if either is zero.
 func cosine(values []float32, middle []float64) float64 {
 	var product, a, b float64
 	for p, v := range values {
@@ -85,7 +86,8 @@ func cosine(values []float32, middle []float64) float64 {
 	return product / math.Sqrt(a*b)
 }
 
-// Weight returns how much a contribution counts if it claims a weight: 0 if not at all.
+// Weight returns the weight of a contribution that claims a weight, or 0 if the contribution does
+// not count.
 func (g *Bounds) Weight(slot uint32, weight uint32) uint32 {
 	switch {
 	case g.plan.Trust == 0:

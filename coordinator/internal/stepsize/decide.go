@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// Numbers of fields among [plan.Fields].
+// These constants are the numbers of fields among [plan.Fields].
 const (
 	fieldMu       = 12
 	fieldStep     = 18
@@ -17,8 +17,8 @@ const (
 )
 
 // Decide returns the outcome of a survey after the given number of rounds, and the change of the
-// plan that follows. values has an answer for each device, of [survey.Kind.Values] numbers. ok is
-// false if no value works; the result then says why.
+// plan that follows. values has an answer of [survey.Kind.Values] numbers for each device. If no
+// value works, ok is false and found says why.
 func Decide(p *plan.Plan, rounds uint64, k survey.Kind,
 	values [][]float32) (found survey.Result, change *plan.Change, ok bool) {
 	change = &plan.Change{}
@@ -52,25 +52,27 @@ func measure(p *plan.Plan, found *survey.Result, change *plan.Change) {
 	}
 }
 
-// median sorts v, which is not empty, and returns the mean of its middle two, or its middle one.
+// median sorts v, which is not empty, and returns the middle value, or the mean of the middle two.
 func median(v []float64) float64 {
 	slices.Sort(v)
 	n := len(v)
 	return (v[(n-1)/2] + v[n/2]) / 2
 }
 
-// Trimmed sorts v, which is not empty, and returns its mean without a quarter at either end,
-// rounded down, but without one at either end of three or more.
+// Trimmed sorts v, which is not empty, and returns its mean without the lowest and the highest
+// quarter. The number of values in a quarter is rounded down, but is at least 1 if v has three or
+// more values.
 func Trimmed(v []float64) float64 {
 	mean, _ := trimmedError(v)
 	return mean
 }
 
 // trimmedError returns [Trimmed] and its standard error, after Tukey and McLaughlin: the nearest
-// remaining value stands in for each value that is left out, and the standard error of that list is
-// multiplied by len(v) over the number of remaining values. If one of three values remains, it
-// shows no error. The error is then its distance to the nearer of the others, so that a liar cannot
-// make it large. It is 0 for one value, and for values that are not finite.
+// remaining value replaces each value that Trimmed leaves out, and the standard error of that list
+// is multiplied by len(v) over the number of remaining values. Of three values only one remains,
+// and shows no error. The error is then the distance from that value to the nearer of the other
+// two, so that a lying device cannot make the error large. The error is 0 for one value, and for
+// values that are not finite.
 func trimmedError(v []float64) (mean, doubt float64) {
 	slices.Sort(v)
 	n, cut := len(v), len(v)/4

@@ -1,6 +1,6 @@
 // Package stepsize finds the values that a plan leaves to its devices: mu, and the step of a round.
-// It is pure, and knows no round and no frame.
+// The package is pure, and handles no frames.
 //
-// Its results travel in records, so only a coordinator computes them, and replicas need not agree
-// on the computation.
+// The package's results are written to records, so only a coordinator computes them, and replicas
+// need not repeat the computation.
 package stepsize

@@ -5,9 +5,9 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// Due returns what the run asks of its devices before the next round, after the given number of
-// rounds. It depends on the log alone, so a coordinator that takes over asks the same, and a run
-// that is rolled back asks again.
+// Due returns which survey the run needs before the next round, after the given number of rounds.
+// Due depends on the log alone, so a coordinator that takes over makes the same survey, and a run
+// that was rolled back makes the survey again.
 func Due(p *plan.Plan, rounds uint64) survey.Kind {
 	switch {
 	case p.MuAuto > 0 && p.Mu == 0:

@@ -13,8 +13,8 @@ import (
 //	a_n = 0.2 a* G t_n / sqrt(1 + n/30)
 //	t_n = min(1, 3 (R - n)/R)                            R: the plan's rounds; without them t_n = 1
 //
-// and a_n = 0 until a* is known. Over the last third of the rounds t takes out the noise that long
-// steps leave in x. G corrects a*, from n = 6 on, by how the loss slopes along the averaged move m
+// and a_n = 0 until a* is known. Over the last third of the rounds, t removes the noise that long
+// steps leave in x. From n = 6 on, G corrects a* by the slope of the loss along the averaged move m
 // after a step:
 //
 //	h = clip(<g, m>/(sqrt(u) |m|) sqrt(b), -1, 1)           b = 1 + d/(19 N)
@@ -25,29 +25,31 @@ import (
 //	s = max(k - 0.2, 0) + min(k + 0.2, 0)
 //	G = clip(G exp(0.05 c + 0.4 s/b^4), 1/64, 64)
 //
-// g is the round's mean estimate, m the averaged move before it, u the mean square of its scalars,
-// N their number and d that of the parameters. If the loss still falls along m, steps are too
-// short; if it rises there, too long. A slope hidden by noise changes nothing: otherwise it would
-// shorten the steps of a long run round after round. The rate 0.05 is low as h is mostly noise,
-// with which G wanders: at 0.1 steps became so long in some runs that the model never recovered.
+// g is the round's mean estimate, m the averaged move before the round, u the mean square of the
+// round's scalars, N the number of these scalars and d the number of parameters. If the loss still
+// falls along m, steps are too short; if the loss rises along m, steps are too long. A slope that
+// noise hides changes nothing: otherwise it would shorten the steps of a long run round after
+// round. The rate 0.05 is low because h is mostly noise, which makes G vary at random: at 0.1,
+// steps became so long in some runs that the model never recovered.
 //
-// Where a slope has one sign for long, s changes G faster: a loss whose parameters have scales of
-// their own wants steps many times as long as its first moves did. Moves average 19 rounds of N
-// directions. Of many more parameters they are mostly noise, and h says little, so b^4 keeps s out:
-// without it networks of 10,000 parameters and 100 scalars a round diverged. Along the floor of a
-// valley the slope keeps its sign at any step, until x leaves the valley and the loss jumps. So s
-// lengthens steps only while the loss makes [progress].
+// Where the slope keeps one sign for long, s changes G faster: a loss whose parameters have
+// different scales needs steps many times as long as the first moves. Moves average 19 rounds of N
+// directions. If there are many more parameters than directions, moves are mostly noise, and h says
+// little, so b^4 makes s small: without it networks of 10,000 parameters and 100 scalars a round
+// diverged. Along the floor of a valley the slope keeps its sign at any step, until x leaves the
+// valley and the loss jumps. So s lengthens steps only while the loss makes [progress].
 //
-// Two means of the devices' slopes each have an e and an f. The e nearer to 0 counts, and 0 if
-// their signs differ; f likewise. One mean is [Trimmed], so that few devices cannot lengthen or
-// shorten steps. Where devices are unlike it is off to the same side round after round, by which G
-// would wander for as long as the run lasts. The other is the mean of all. Neither mean has
-// weights, so that one device with many samples cannot choose the step. Experiments with
-// weights=samples show no loss because of that. Experiments with weights=samples show no loss
+// The law computes two means of the devices' slopes, and an e and an f from each mean. Of the two
+// e, the value nearer to 0 counts, and 0 if their signs differ; likewise for f. The first mean is
+// [Trimmed], so that few devices cannot lengthen or shorten steps. Where devices' data differ, the
+// trimmed mean is biased in the same direction round after round, and would change G for as long as
+// the run lasts. The second mean is the mean of all slopes. Neither mean has weights, so that one
+// device with many samples cannot choose the step. Experiments with weights=samples show no loss
 // because of that.
 //
-// G can be read from the last step, so a coordinator that takes over goes on with it; its e and f
-// are 0. Where devices gave up directions of their own it includes the factor of [runlog.Squares].
+// G can be computed from the last step, so a coordinator that takes over continues with the same G,
+// and with e and f of 0. Where devices gave up directions of their own, G includes the factor of
+// [runlog.Squares].
 const (
 	share       = 0.2  // of a*, which is as far as the loss falls
 	period      = 30   // rounds until the step has fallen by the root of 2
@@ -61,26 +63,26 @@ const (
 	largestGain = 64
 )
 
-// A Law is what the coordinator knows about a run's step in addition to its log.
+// A Law is what the coordinator knows about a run's step in addition to the run's log.
 type Law struct {
 	trimmed, whole trend // of the trimmed mean, and of the mean of all
 	progress       progress
 }
 
-// A trend follows h.
+// A trend holds two moving averages of h.
 type trend struct{ e, f float64 }
 
-// follow moves the trend on by a round's h, clipped.
+// follow updates the trend with a round's h, clipped to [-1, 1].
 func (t *trend) follow(h float64) {
 	h = min(max(h, -1), 1)
 	t.e = memory*t.e + (1-memory)*h
 	t.f = longMemory*t.f + (1-longMemory)*h
 }
 
-// Reset forgets the trends, and how the loss fell.
+// Reset forgets the trends and the progress of the loss.
 func (l *Law) Reset() { *l = Law{} }
 
-// A Past is the last step of a run's log, or 0 if the plan's step was changed since.
+// A Past describes the last step of a run's log. Step is 0 if the plan's step was changed since.
 type Past struct {
 	Step   float32
 	Round  uint64
@@ -106,9 +108,9 @@ func fall(p *plan.Plan, n uint64) float64 {
 	return last / math.Sqrt(1+float64(n)/period)
 }
 
-// Next returns the step of a round. losses are the losses of its contributions, slopes their slopes
-// along m, m normalized, and terms the terms of the record. It moves the trends on, and sorts the
-// slopes.
+// Next returns the step of a round. losses are the losses of the round's contributions, slopes the
+// contributions' slopes along the normalized m, and terms the terms of the record. Next updates the
+// trends, and sorts slopes.
 func (l *Law) Next(p *plan.Plan, past Past, round uint64, terms []wire.Term, losses []float32,
 	slopes []float64) float32 {
 	l.progress.follow(losses)
@@ -147,7 +149,7 @@ func mean(v []float64) (mean float64) {
 	return mean
 }
 
-// nearer returns the one of two trends that is nearer to 0, or 0 if their signs differ.
+// nearer returns that of two trends which is nearer to 0, or 0 if their signs differ.
 func nearer(a, b float64) float64 {
 	if a > 0 {
 		return max(min(a, b), 0)
@@ -155,7 +157,8 @@ func nearer(a, b float64) float64 {
 	return min(max(a, b), 0)
 }
 
-// scaleOf returns h of a slope of 1 along m normalized, 0 where scalars tell no scale, and b.
+// scaleOf returns the h of a slope of 1 along the normalized m, and b. scale is 0 if all scalars
+// are 0.
 func scaleOf(p *plan.Plan, round uint64, terms []wire.Term) (scale, b float64) {
 	square, count := runlog.MeanSquare(p, round, terms)
 	if p.Distribution == plan.Sphere {

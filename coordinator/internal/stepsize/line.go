@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// A line is the loss along the first averaged move, at each of [survey.Lengths].
+// A line holds the devices' losses along the first averaged move, at each of [survey.Lengths].
 type line struct {
 	each        [][]float64 // by length: the devices' rises above the loss at x
 	mean, doubt []float64   // of these, without the devices at either end
@@ -29,7 +29,7 @@ func lineOf(values [][]float32) *line {
 	return l
 }
 
-// rows returns the mean loss at each length, for people.
+// rows returns the mean loss at each length, for display.
 func (l *line) rows() (rows []survey.Row) {
 	for i, at := range survey.Lengths() {
 		row := survey.Row{At: at}
@@ -41,10 +41,11 @@ func (l *line) rows() (rows []survey.Row) {
 	return rows
 }
 
-// finite reports whether the loss is finite anywhere.
+// finite reports whether the mean loss is finite at any length.
 func (l *line) finite() bool { return slices.Min(l.mean) <= math.MaxFloat32 }
 
-// longest returns the longest length from..to-1 that is finite and good; 0: none.
+// longest returns the longest of the lengths from..to-1 with a finite loss for which good returns
+// true, or 0 if there is none.
 func (l *line) longest(from, to int, good func(i int) bool) (value float32) {
 	for i, at := range survey.Lengths()[:to] {
 		if i >= from && l.mean[i] <= math.MaxFloat32 && good(i) {
@@ -54,7 +55,8 @@ func (l *line) longest(from, to int, good func(i int) bool) (value float32) {
 	return value
 }
 
-// longestNear returns the longest length with a loss within twice the noise s of the least.
+// longestNear returns the longest length whose loss exceeds the least loss by at most twice the
+// noise s.
 func (l *line) longestNear(s float64) (value float32) {
 	least, end := l.valley(4 * s)
 	most := min(0, l.mean[least]) + 2*s
@@ -64,15 +66,16 @@ func (l *line) longestNear(s float64) (value float32) {
 	return value
 }
 
-// A loss rests where it has this share of its fall before it, over lengths that are so many times
-// as long. A parabola has no two such lengths that are 16 times apart.
+// A loss becomes level at a length if at most the share rest of its fall lies beyond, and the step
+// that would be chosen is at least plateau times as long. A parabola has no two such lengths that
+// differ by a factor of 16.
 const (
 	rest    = 0.05
 	plateau = 16
 )
 
-// rests returns the shortest length beyond which the loss falls only by the rest. It returns 0 if
-// the noise s would hide that, or if the loss does not fall.
+// rests returns the shortest length beyond which the loss falls by at most the share rest of its
+// fall. rests returns 0 if the noise s would hide that, or if the loss does not fall.
 func (l *line) rests(s float64) float32 {
 	least, _ := l.valley(4 * s)
 	fall := -l.mean[least]
@@ -83,17 +86,17 @@ func (l *line) rests(s float64) float32 {
 	return survey.Lengths()[at]
 }
 
-// If a parabola is lower at a length than at a quarter and at four times of it, its lowest point is
-// at 0.625 to 2.5 times the length. middle is the geometric mean of the two.
+// If a parabola is lower at a length than at a quarter and at four times of that length, its lowest
+// point is at 0.625 to 2.5 times the length. middle is the geometric mean of 0.625 and 2.5.
 const middle = 1.25
 
-// nearly is the share of the fall at which a loss begins to rest.
+// nearly is the share of the fall from which on a loss counts as becoming level.
 const nearly = 0.8
 
-// refined returns the lowest point of the parabola through the loss at a length and at its two
-// neighbors, divided by [middle] and rounded to three digits. It returns the length itself unless
-// the loss at both neighbors is higher by more than most. Where the shorter neighbor has nearly all
-// of the fall, the result is at most the length.
+// refined returns the lowest point of the parabola through the losses at a length and at its two
+// neighbors, divided by [middle] and rounded to three digits. refined returns the length itself
+// unless the loss at each neighbor is higher by more than most. If the shorter neighbor has nearly
+// all of the fall, the result is at most the length.
 func (l *line) refined(length float32, most float64) float32 {
 	i := slices.Index(survey.Lengths(), length)
 	if i < 1 || i+1 == len(l.mean) {
@@ -114,8 +117,8 @@ func (l *line) refined(length float32, most float64) float32 {
 	return float32(fine)
 }
 
-// within returns the longest length that raises the loss by at most e, or twice or four times that
-// where none does; 0: there is none.
+// within returns the longest length that raises the loss by at most e. If no length does, within
+// tries 2 e and then 4 e, and returns 0 if no length satisfies these either.
 func (l *line) within() (value float32) {
 	for k := 1.0; k <= 4 && value == 0; k *= 2 {
 		value = l.longest(0, l.top()+1, func(i int) bool {
@@ -125,8 +128,9 @@ func (l *line) within() (value float32) {
 	return value
 }
 
-// top returns the shortest length from which on the loss is finite and rests, or the longest
-// length. A loss that rests at all lengths shows nothing.
+// top returns the shortest length from which on the loss is finite and level, or the longest
+// length. A loss that is level at all lengths shows nothing, so top then returns the longest
+// length.
 func (l *line) top() int {
 	last := len(l.mean) - 1
 	end := l.mean[last]
@@ -141,8 +145,8 @@ func (l *line) top() int {
 	return cmp.Or(i, last)
 }
 
-// fallsForSure reports whether some length brings the loss below that at x by twice e, or where
-// one device tells no e by twice the noise s.
+// fallsForSure reports whether the loss at some length is below the loss at x by more than twice e.
+// With one device, e is unknown, and fallsForSure uses twice the noise s.
 func (l *line) fallsForSure(s float64) bool {
 	for i, mean := range l.mean {
 		if len(l.each[i]) == 1 && mean < -2*s || len(l.each[i]) > 1 && mean < -2*l.doubt[i] {
@@ -152,9 +156,9 @@ func (l *line) fallsForSure(s float64) bool {
 	return false
 }
 
-// straight returns the longest length up to which twice the rest of the loss beside its slope is
-// within the change by the slope or the doubt. It returns 0 if the loss has no slope, or never
-// bends, so that no length is known to be too far.
+// straight returns the longest length up to which the loss is nearly linear: twice the loss minus
+// its linear part is at most the linear part or the doubt. straight returns 0 if the loss has no
+// slope, or is nearly linear at all lengths, so that no length is known to be too long.
 func (l *line) straight() (value float32) {
 	slope, from := l.slope()
 	for i, at := range survey.Lengths() {
@@ -169,13 +173,12 @@ func (l *line) straight() (value float32) {
 	return 0
 }
 
-// level is by how much four times a length may miss four times the rise, within a cone.
+// level bounds the relative error of "four times the length has four times the rise" within a cone.
 const level = 0.002
 
-// cone returns the length up to which the loss rises in proportion to the length. It returns 0 if
-// the loss does not rise so. In an edge of the loss, as a hinge of many classes has one at zero,
-// all moves go uphill. How far the edge reaches is then all that the loss tells of the size of
-// steps.
+// cone returns the length up to which the loss rises in proportion to the length, or 0 if the loss
+// does not rise so. At an edge of the loss, such as a hinge loss of many classes has at zero, all
+// moves go uphill. The length of that cone is then the only information about the size of steps.
 func (l *line) cone() float32 {
 	_, from := l.slope()
 	even := 0 // lengths in a row that have four times the rise of the one before
@@ -193,9 +196,9 @@ func (l *line) cone() float32 {
 	return 0
 }
 
-// slope returns the slope of the loss at x, and the first of three lengths that show it: from each
-// to the next, the loss rises or falls about four times as much, and it neither jumps nor is
-// rounded. It is 0 where there are none.
+// slope returns the slope of the loss at x, and the first of three lengths that show the slope:
+// from each of them to the next, the loss rises or falls about four times as much, so it neither
+// jumps nor is rounded. slope returns 0 if there are no three such lengths.
 func (l *line) slope() (slope float64, from int) {
 	near := func(i int) bool { q := l.mean[i+1] / l.mean[i]; return q > 3 && q < 6 }
 	for i := range len(l.mean) - 2 {
@@ -207,9 +210,9 @@ func (l *line) slope() (slope float64, from int) {
 	return 0, 0
 }
 
-// valley returns the length with the least loss, and the first longer one where the loss is above
-// that by most, or the number of lengths if there is none. A low loss beyond such a hump counts as
-// the least only if devices agree on it.
+// valley returns the length with the least loss, and the first longer length where the loss exceeds
+// the least by more than most, or the number of lengths if there is none. A lower loss beyond such
+// a hump counts as the least only if devices agree on it.
 func (l *line) valley(most float64) (least, end int) {
 	hump := false
 	for i, mean := range l.mean {
@@ -226,8 +229,8 @@ func (l *line) valley(most float64) (least, end int) {
 	return least, end
 }
 
-// below reports whether the loss at one length is below that at another by twice the error of the
-// devices' differences.
+// below reports whether the loss at length at is below the loss at length other by more than twice
+// the error of the devices' differences.
 func (l *line) below(at, other int) bool {
 	falls := make([]float64, len(l.each[at]))
 	for d := range falls {

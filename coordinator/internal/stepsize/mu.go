@@ -8,16 +8,16 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// bends are the largest B/A of a good mu, the best first: the even part of the loss along a
-// direction is no more than this share of its odd part. The even part is the same along all
-// directions, and does not fall as the loss does: a fifth of a difference at first may be twice
-// that difference later. 0.02 leaves room for that, if the loss is fine enough.
+// bends are the largest ratios B/A of a good mu, the preferred ratio first. B/A compares the even
+// part of the loss along a direction with the odd part. The even part is the same along all
+// directions, and does not fall as the loss does: an even part of a fifth of a difference at first
+// may be twice that difference later. 0.02 leaves room for that, if the loss is precise enough.
 var bends = []float64{0.02, 0.2}
 
-// growth is the least factor by which the odd part of a straight loss grows from one distance to
-// the next and to the one after it, which are ten and a hundred times as far. If it grows less, it
-// is a jump of the loss, as rounding makes them, or noise. By chance a jump goes up as often as
-// down, and is no slope.
+// growth has the least factors by which the odd part of a straight loss grows to the next distance,
+// which is ten times as far, and to the distance after, which is a hundred times as far. An odd
+// part that grows less is a jump of the loss, as rounding causes, or noise. A jump goes up as often
+// as down, so it is no slope.
 var growth = []float64{2, 10}
 
 // mu returns the largest distance at which the loss is straight enough. At distance i the devices'
@@ -26,18 +26,19 @@ var growth = []float64{2, 10}
 //	A = median |a|, over the devices
 //	B = the largest median |b| at this or a shorter distance; and of A, where it is no slope
 //
-// A is no slope in three cases: it is more than half of the A at the next distance, less than twice
-// the A at the distance before, or more than a tenth of the A two distances on. Where A is a slope,
-// mu takes the largest distance with B/A at most 0.02. If there is none, it takes the largest with
-// B/A at most 0.2, or otherwise the one with the least B/A if that is below 1. It may take a longer
-// one that is [steeper]. If the least B/A is not below 1, mu takes the distance with the least
-// B/mu, the error of a slope, before the loss is [bent]. No mu is longer than where the loss has
-// [rested].
+// A is no slope in three cases: A is more than half of the A at the next distance, less than twice
+// the A at the distance before, or more than a tenth of the A two distances on. Among the distances
+// where A is a slope, mu returns the largest distance with B/A at most 0.02. If there is none, mu
+// returns the largest distance with B/A at most 0.2, or otherwise the distance with the least B/A
+// if that B/A is below 1. mu may return a longer distance that is [steeper]. If the least B/A is
+// not below 1, mu returns the distance with the least B/mu, the error of a slope, before the loss
+// is [bent]. No mu is longer than the distance where the loss has [rested].
 //
-// An even part falls toward short distances unless it is noise. Noise is at all distances, and by
-// chance small at one. With a root mean square, one device with a large number could decide
-// everything. Half of the devices cannot do that to a median. A device whose loss at a distance is
-// not finite counts as one with a = 0 and an infinite b there.
+// The even part falls toward short distances unless it is noise. Noise occurs at all distances, and
+// may by chance be small at one distance. mu takes medians because one device with a large number
+// could decide a root mean square alone, and fewer than half of the devices cannot decide a median.
+// A device whose loss at a distance is not finite counts as a device with a = 0 and an infinite b
+// there.
 func mu(values [][]float32) survey.Result {
 	s := survey.Result{}
 	var odds, evens []float64
@@ -74,8 +75,8 @@ func mu(values [][]float32) survey.Result {
 	return s
 }
 
-// noises returns B by distance, and where A is a slope. If the loss rests from the last distance
-// on, A is no slope there, and that says nothing of shorter ones.
+// noises returns B by distance, and at which distances A is a slope. If the loss is level from the
+// last distance on, A is no slope there, and shorter distances are not compared with the last.
 func noises(rows []survey.Row, rests bool, odds, evens []float64) (noise []float64,
 	sloped []bool) {
 	sloped, noise = make([]bool, len(rows)), make([]float64, len(rows))
@@ -111,8 +112,9 @@ func noises(rows []survey.Row, rests bool, odds, evens []float64) (noise []float
 	return noise, sloped
 }
 
-// straightest returns the largest distance whose B/A is within the first bound that any is within,
-// or else that of the least below 1; -1 if none is. bend is the bound, or that B/A.
+// straightest returns the largest distance whose B/A is at most bends[0], or else at most bends[1].
+// Otherwise it returns the distance with the least B/A below 1, or -1 if there is none. bend is the
+// bound that was met, or the least B/A.
 func straightest(rows []survey.Row, odds, noise []float64, sloped []bool) (best int, bend float64) {
 	for _, bend := range bends {
 		for i := len(rows) - 1; i >= 0; i-- {
@@ -130,11 +132,12 @@ func straightest(rows []survey.Row, odds, noise []float64, sloped []bool) (best 
 	return best, bend
 }
 
-// steeper returns the largest distance beyond best at which A/mu is twice of that at best or more,
-// the even part below half of A, and A at least twice of that at the distance before; best if there
-// is none, or best is -1. A loss that counts something, such as the steps until a controller fails,
-// has stairs, and each stair is nearly level. No convex loss has such a distance: if it gets that
-// much steeper on one side, its even part is half of A or more.
+// steeper returns the largest distance beyond best that meets three conditions: A/mu is at least
+// twice the A/mu at best, the even part is below half of A, and A is at least twice the A at the
+// distance before. steeper returns best if no distance meets them, or best is -1. A loss that
+// counts something, such as the steps until a controller fails, is a staircase with nearly level
+// stairs. No convex loss has such a distance: if a convex loss gets that much steeper on one side,
+// its even part is half of A or more.
 func steeper(rows []survey.Row, odds, evens []float64, best int) int {
 	far := best
 	for i := best + 1; best >= 0 && i < len(rows); i++ {
@@ -146,7 +149,7 @@ func steeper(rows []survey.Row, odds, evens []float64, best int) int {
 	return far
 }
 
-// surest returns the distance with the least B/mu; -1 if there is none.
+// surest returns the distance with the least B/mu, or -1 if no distance is usable.
 func surest(rows []survey.Row, noise []float64) int {
 	best, least := -1, math.Inf(1)
 	for i, row := range rows {
@@ -157,10 +160,10 @@ func surest(rows []survey.Row, noise []float64) int {
 	return best
 }
 
-// rested returns how many distances there are before the loss rests, and one more: beyond, neither
-// part grows to twice what it is at the distance before. A loss that counts errors rests where
-// the direction outweighs the parameters, and differences there see the direction alone. Of one
-// that rests everywhere, as at parameters of zero, all distances count.
+// rested returns the number of distances before the loss is level, plus 1. The loss is level where
+// neither part grows to twice its value at the distance before. A loss that counts errors is level
+// where the perturbation is larger than the parameters, because differences there depend on the
+// direction alone. If the loss is level everywhere, as at parameters of zero, all distances count.
 func rested(rows []survey.Row, odds, evens []float64) int {
 	i := len(rows) - 1
 	for i > 0 && rows[i-1].Usable && odds[i] < 2*odds[i-1] && evens[i] < 2*evens[i-1] {
@@ -172,10 +175,10 @@ func rested(rows []survey.Row, odds, evens []float64) int {
 	return i + 1
 }
 
-// bent returns how many distances there are before curvature outweighs the noise of the loss:
-// before the even part is more than 16 times the largest at the four shortest distances. Where
-// these grow with the distance, by 8 times from the first two to the next two, they are no noise,
-// and all distances count.
+// bent returns the number of distances before curvature exceeds the noise of the loss: before the
+// even part is more than 16 times the largest even part at the four shortest distances. If these
+// four even parts grow with the distance, by 8 times from the first two to the next two, they are
+// no noise, and bent returns the number of all distances.
 func bent(rows []survey.Row, evens []float64) int {
 	var near []float64 // even parts at the shortest distances
 	for i, row := range rows {
@@ -192,8 +195,8 @@ func bent(rows []survey.Row, evens []float64) int {
 	return len(rows)
 }
 
-// parts returns the medians of |a| and |b|, which are values odd and even of each answer. usable
-// says whether a is not 0 on at least half of the devices.
+// parts returns the medians of |a| and |b|, where a is value odd and b is value even of each
+// answer. usable says whether the median of |a| is above 0.
 func parts(values [][]float32, odd, even int) (a, b float64, usable bool) {
 	var as, bs []float64
 	for _, v := range values {

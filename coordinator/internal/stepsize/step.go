@@ -6,51 +6,55 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// shortest is how many of the shortest moves tell how noisy a loss is: there it hardly changes.
+// shortest is the number of the shortest moves whose losses show the noise: the loss hardly changes
+// along them.
 const shortest = 4
 
-// step returns the step a* of the least loss, or the longest one that noise does not tell from it.
-// With F(a) the loss at x - a w at [survey.Lengths], and M devices,
+// step returns the step a* with the least loss, or the longest step whose loss differs from the
+// least by no more than noise. With F(a) the loss at x - a w at [survey.Lengths], and M devices,
 //
 //	s^2    = the variance of a device's losses at x and at the four shortest steps, mean over the
 //	         devices, /M
 //	e(a)^2 = the variance of the devices' F(a), /M
 //	a*     = the largest a with F(a) <= min F + 2 s
 //
-// Lengths are 4 times apart, and the least loss may lie at up to 2.5 times a* or at 1/1.6 of it. If
-// F(a*/4) and F(4a*) are above F(a*) by more than 2 s, the lowest point v of the parabola through
-// the three tells where. a* is then v/1.25, at least half of what it was and at most twice: for v
-// anywhere between, that is as long on average as the nearest length. If a*/4 has four fifths of
-// the fall, the loss begins to rest, and a* gets no longer.
+// Each length is 4 times the length before, and the least loss may lie anywhere from a*/1.6 to 2.5
+// a*. If F(a*/4) and F(4a*) exceed F(a*) by more than 2 s, step computes the lowest point v of the
+// parabola through these three points. a* is then v/1.25, at least half of the old a* and at most
+// twice the old a*: for v anywhere between, that is as long on average as the nearest length. If
+// F(a*/4) has four fifths of the fall, the loss becomes level there, and a* gets no longer.
 //
 // Let 2 s be less than a twentieth of the fall F(0) - min F. If some a of at most a sixteenth of a*
-// has all of the fall except that twentieth, a* is the smallest such a. A loss may fall forever,
-// and ever less. It does so for devices that all have one label, while the loss of the one device
-// with another label rises and is left out.
+// has all of the fall except that twentieth, a* is the smallest such a. The reason: a loss may fall
+// forever, and ever less. An example is a run where all devices but one have the same label: their
+// loss keeps falling, while the trimmed mean leaves out the rising loss of the one device with
+// another label.
 //
 // A loss that rises by 4 s from its least has a hump there. a* lies beyond the hump only if F is
-// lower there by 2 e of the difference: later moves along other lines would not find other low
-// places there.
+// lower there than before the hump by 2 e of that difference: later moves along other lines would
+// not find other minima beyond a hump.
 //
-// If F falls nowhere below -2 e, or with one device nowhere below -2 s, the place of the least F
-// means nothing: near an optimum, or with a small minibatch, F may rise by chance. Let k be its
-// slope at the shortest steps that show it. a* is then as far as a loss would fall if it fell:
+// If F falls nowhere below -2 e, or with one device nowhere below -2 s, the minimum of F has no
+// meaning: near an optimum, or with a small minibatch, F may rise by chance. Let k be the slope of
+// F at the shortest steps that show a slope. a* is then as far as a loss with that slope would
+// fall:
 //
 //	a* = the largest a with 2 (F(a) - k a) <= max(|k| a, e(a)), here and at all shorter ones
 //
-// That is |k|/h or e/h of a parabola of curvature h. A loss that surely rises, always equally steep
-// except for one bend, has an edge at x: a* is where it bends. If any other loss has no slope or
-// never bends, a* is the largest a with F(a) <= e(a), the change that the devices' samples might
-// cause alone. If no a has that, 2 or 4 e(a) take its place. If F rests from some a on, as shares
-// of errors do, a* is no longer than that.
+// For a parabola of curvature h, that is |k|/h or e/h. A loss that surely rises, always equally
+// steep except for one bend, has an edge at x: a* is the length at which the slope changes. If any
+// other loss has no slope or never bends, a* is the largest a with F(a) <= e(a), the change that
+// the devices' samples might cause alone. If no a satisfies that, step uses 2 e(a) or 4 e(a)
+// instead. If F is level from some a on, as error rates are, a* is no longer than that a.
 //
 // F and s^2 are means over the devices without the quarter at either end, and e is the error of
 // that mean. So a fifth of the devices cannot choose the step, whatever they send. Five values of F
-// alone would not show s: a few devices with noise that no minibatch fixes would choose by chance.
-// A loss that is not finite is infinite.
+// alone would not show s: a few devices whose losses are noisy even on a fixed minibatch would then
+// choose the step by chance. A loss that is not finite counts as infinite.
 //
-// If there are two devices, none can be left out. It then takes the shorter step of the two: a step
-// that is too long destroys a model, while one that is too short is corrected over the rounds.
+// If there are two devices, the mean can leave out neither. step then returns the shorter step of
+// the two devices: a step that is too long destroys a model, while later rounds correct a step that
+// is too short.
 func step(values [][]float32) survey.Result {
 	if len(values) == 2 {
 		return shorter(step(values[:1]), step(values[1:]))
@@ -107,7 +111,7 @@ func finiteOr(v float64) float64 {
 	return v
 }
 
-// noise returns s. A device whose answer is not finite counts as a device without noise.
+// noise returns s. A device whose losses are not finite counts as a device without noise.
 func noise(values [][]float32) float64 {
 	variances := make([]float64, len(values))
 	for d, v := range values {
@@ -119,7 +123,7 @@ func noise(values [][]float32) float64 {
 	return math.Sqrt(Trimmed(variances) / float64(len(values)))
 }
 
-// variance returns the sum of squared distances from the mean, over one less than their number.
+// variance returns the sum of squared distances of v from its mean, divided by len(v)-1.
 func variance(v []float32) float64 {
 	mean, sum := 0.0, 0.0
 	for _, e := range v {
