@@ -12,16 +12,15 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A Chain is the stages of the open round. Its memory is used again from round to round. What
-// stages know about devices lives as long as the run, because a change of the plan may add or
-// remove a stage.
+// A Chain holds the stages of the open round. Rounds use the Chain's memory again. What stages know
+// about devices lives as long as the run, because a change of the plan may add or remove a stage.
 type Chain struct {
 	End   End
 	Taken uint32 // contributions that were taken, held or not
 	Loss  loss.Mean
 	Item  Contribution // the one that is taken now
 
-	// Unread is why a plan with a bound could not read the log, and nil if it could.
+	// Unread is the error if a plan with a bound could not read the log, and otherwise nil.
 	Unread error
 
 	plan  *plan.Plan
@@ -40,7 +39,7 @@ type Chain struct {
 	classes  byClass
 }
 
-// A Sum is the sum of contributions that nobody can see one by one.
+// A Sum is the sum of contributions that the coordinator cannot see one by one.
 type Sum interface {
 	// Means returns the means of the scalars.
 	Means() []float32
@@ -53,24 +52,26 @@ type Parts struct {
 	Random io.Reader // where noise comes from
 	Sum    Sum       // nil: contributions come one by one
 	Groups *grouping.Chooser
-	// First returns the first record of the log, and Records reads those that the log has.
+	// First returns the first record of the log, and Records calls each with every record of the log.
 	First   func() []byte
 	Records func(each func(record []byte)) error
 	Root    func(slot uint32) bool // whether the operator vouches for a member
-	// More are stages outside this package, which come before its own. Each function returns a stage
-	// that passes contributions on to next. If the plan needs no such stage, it returns next itself.
+	// More are stages outside this package, which come before the package's stages. Each function
+	// returns a stage that passes contributions on to next. If the plan needs no such stage, the
+	// function returns next itself.
 	More []func(p *plan.Plan, next Stage) Stage
-	// Judged receives the verdict of robust aggregation on a contribution: the factor that shortened
-	// it, and the share of its weight that its device lost.
+	// Judged receives what robust aggregation decided on a contribution: the factor by which the
+	// contribution was scaled down, and the share of its weight that the device lost.
 	Judged func(slot uint32, factor, lost float64)
 }
 
-// New returns the chain of a plan, which may change between rounds.
+// New returns the chain of a plan. The plan may change between rounds.
 func New(p *plan.Plan, parts Parts) Chain {
 	return Chain{plan: p, parts: parts}
 }
 
-// A Shape is the number of values in a contribution: steps*P, or another number for a survey.
+// A Shape is the number of values in a contribution: steps*P in a round, another number in a
+// survey.
 type Shape struct {
 	Scalars, Perturbations int
 	Survey                 bool // stages change no answer to a survey
@@ -139,12 +140,12 @@ func (c *Chain) filtered() (first Stage) {
 	return first
 }
 
-// bounded says whether a round of a plan has robust bounds.
+// bounded says whether a plan's rounds have robust bounds.
 func bounded(p *plan.Plan) bool {
 	return p.Bound > 0 || p.ClaimBound > 0 && p.Weights == plan.BySamples
 }
 
-// bound returns the stage of robust bounds before next.
+// bound returns a stage that applies robust bounds and passes contributions on to next.
 func (c *Chain) bound(next Stage) Stage {
 	if c.robust == nil {
 		c.robust = &robust.Bounds{Root: c.parts.Root}
@@ -155,9 +156,9 @@ func (c *Chain) bound(next Stage) Stage {
 	return c.bounds
 }
 
-// Recall reads how long contributions were from the log, once, if the plan bounds them. A plan
-// without a bound forgets it. Call Recall whenever the plan may have changed. If it fails, Unread
-// says why, and the next call reads the log again.
+// Recall reads once from the log how long contributions were, if the plan bounds their length. If
+// the plan has no bound, Recall forgets the lengths. Call Recall whenever the plan may have
+// changed. If Recall fails, Unread has the error, and the next call reads the log again.
 func (c *Chain) Recall() error {
 	c.Unread = nil
 	switch {
@@ -178,7 +179,7 @@ func (c *Chain) Recall() error {
 	return c.Unread
 }
 
-// Moved follows the log for a plan with a bound.
+// Moved notes the log's next record for a plan with a bound.
 func (c *Chain) Moved(record []byte, r wire.Record) {
 	switch {
 	case r.Kind != wire.KindRound:
@@ -188,7 +189,7 @@ func (c *Chain) Moved(record []byte, r wire.Record) {
 	}
 }
 
-// Add takes the contribution that is in Item.
+// Add passes the contribution in Item to the first stage.
 func (c *Chain) Add() {
 	k := &c.Item
 	k.Weight, k.Factor = c.WeightOf(k.Claim), 1
@@ -196,7 +197,7 @@ func (c *Chain) Add() {
 	c.first.Add(k)
 }
 
-// Close ends the round. End then holds what the record counts.
+// Close ends the round. End then has all contributions that the record counts.
 func (c *Chain) Close() { c.first.Close() }
 
 // WeightOf returns the weight for a claimed number of samples.
@@ -213,7 +214,7 @@ func (c *Chain) WeightOf(claim uint32) uint32 {
 	return min(claim, c.plan.MaxWeight)
 }
 
-// Trim changes a late contribution, which does not pass through the chain.
+// Trim scales down a late contribution, because late contributions do not pass through the chain.
 func (c *Chain) Trim(slot uint32, values []float32) {
 	if c.bounds != nil {
 		c.robust.Cut(slot, values)
@@ -221,18 +222,19 @@ func (c *Chain) Trim(slot uint32, values []float32) {
 	gather.AggregatorOf(c.plan).Clip(values)
 }
 
-// Fits says whether the record has room for a control variate of this many bytes along record n.
+// Fits says whether the record has room for a control variate of size bytes along record n.
 func (c *Chain) Fits(n uint64, size, scalars int) bool {
 	return c.controls.Fits(n, size, c.plan, scalars)
 }
 
-// Vouched says whether a root has contributed, if one must.
+// Vouched says whether a root has contributed, or the plan needs no root's contribution.
 func (c *Chain) Vouched() bool { return c.bounds == nil || c.robust.Vouched() }
 
-// Rooted says whether the plan has roots, without which no round closes.
+// Rooted says whether the plan has roots. No round of such a plan closes without a root's
+// contribution.
 func (c *Chain) Rooted() bool { return c.plan.Trust > 0 && len(c.plan.Roots) > 0 }
 
-// Cuts is how many contributions and control variates were cut.
+// Cuts is the number of contributions and control variates that robust bounds scaled down.
 func (c *Chain) Cuts() uint64 {
 	if c.robust == nil {
 		return 0
@@ -240,7 +242,8 @@ func (c *Chain) Cuts() uint64 {
 	return c.robust.Cuts
 }
 
-// Member returns how many of a member's were cut, and the share of its weight that it lost.
+// Member returns how many contributions and control variates of a member were scaled down, and the
+// share of its weight that the member lost.
 func (c *Chain) Member(slot uint32) (cuts uint32, lost float64) {
 	if c.robust == nil {
 		return 0, 0
@@ -248,5 +251,5 @@ func (c *Chain) Member(slot uint32) (cuts uint32, lost float64) {
 	return c.robust.Member(slot)
 }
 
-// Variates returns how many records the round's control variates are along.
+// Variates returns the number of records along whose directions the round has control variates.
 func (c *Chain) Variates() int { return c.controls.Count() }

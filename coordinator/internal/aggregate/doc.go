@@ -1,6 +1,7 @@
-// Package aggregate computes the numbers of a record from the contributions to it. The stages of a
-// plan are chained like writers. Each stage changes a contribution, holds it until the round
-// closes, or ends the chain and fills the record. A plan has no stage that it does not ask for.
+// Package aggregate computes the numbers of a record from the contributions to that record. The
+// stages of a plan are chained like writers. Each stage changes a contribution, holds the
+// contribution until the round closes, or ends the chain and fills the record. A chain has only
+// stages that the plan asks for.
 //
 // The package knows no clock, cohort, attempt or network. The result does not depend on the order
 // in which contributions arrive.
@@ -28,24 +29,24 @@ type Contribution struct {
 // A Stage takes the contributions to a round. After Add returns, no stage keeps the contribution or
 // its memory.
 type Stage interface {
-	// Open forgets the round before. Contributions to the next one have a shape.
+	// Open forgets the round before. shape is the shape of the next round's contributions.
 	Open(shape Shape)
 	// Add passes a contribution on, changed or not, or holds it.
 	Add(k *Contribution)
-	// Close passes on the held contributions: the round closes.
+	// Close passes on the held contributions, because the round closes.
 	Close()
 }
 
-// An End is the last stage. It has the contributions that were not held.
+// An End is the last stage. An End receives the contributions that the stages before pass on.
 type End interface {
 	Stage
-	// Total returns how many contributions it has, and their weight.
+	// Total returns the number of contributions that the End received, and the sum of their weights.
 	Total() (count uint32, weight uint64)
-	// Fill completes a record that counts them.
+	// Fill completes a record with the contributions that the End received.
 	Fill(at *Closing, body *wire.Round)
 }
 
-// A Closing is the round that closes.
+// A Closing describes the round that closes.
 type Closing struct {
 	Plan   *plan.Plan
 	N      uint64      // its record
@@ -53,7 +54,7 @@ type Closing struct {
 	Late   *late.Batch // contributions to older records, which count in this one
 	// Group returns the group of a slot.
 	Group func(slot uint32) (uint32, bool)
-	// Contributors and Population are for plans whose records name them.
+	// Contributors and Population are only for plans whose records name them.
 	Contributors func() []uint32
 	Population   int
 

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// total counts the contributions that an end has.
+// total counts the contributions that a last stage received.
 type total struct {
 	count  uint32
 	weight uint64
@@ -25,8 +25,8 @@ func (t *total) add(k *Contribution, loss *loss.Mean) {
 func (t *total) Total() (count uint32, weight uint64) { return t.count, t.weight }
 func (t *total) Close()                               {}
 
-// relay ends the chain of a record with a term for each contributor, ascending by slot. It relays
-// the bytes that arrived, unless a stage shortened them.
+// relay ends the chain of a record with a term for each contributor, in ascending order of slots.
+// relay writes the bytes that arrived, unless a stage scaled the contribution down.
 type relay struct {
 	total
 	chain         *Chain
@@ -92,8 +92,8 @@ func (s *byGroup) Fill(at *Closing, body *wire.Round) {
 	body.Terms = gather.GroupTerms(groups, s.aggregator, at.Plan.TermPrecision())
 }
 
-// Heed shows the round's contributions to the policy that compares kinds of groups, and returns its
-// decision.
+// Heed passes the round's contributions to the policy that compares kinds of groups, and returns
+// that policy's decision.
 func (c *Chain) Heed() (found survey.Result) {
 	if _, ok := c.End.(*byGroup); ok {
 		found = survey.Result{Kind: wiregroups.Choice, Answers: c.Taken,

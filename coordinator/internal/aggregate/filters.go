@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// clip shortens contributions for aggregator=clipped-mean.
+// clip scales contributions down to the plan's clipping norm, for aggregator=clipped-mean.
 type clip struct {
 	Stage
 	aggregator gather.Aggregator
@@ -18,8 +18,9 @@ func (s *clip) Add(k *Contribution) {
 	s.Stage.Add(k)
 }
 
-// claims notes how many samples vectors claim, as a measure for later claims: vectors cannot wait
-// until a round closes. It does so before the plan bounds claims, because no record has them.
+// claims notes how many samples vectors claim, to bound later claims, because the coordinator
+// cannot hold vectors until a round closes. claims notes them even while the plan does not bound
+// claims, because no record has the claims.
 type claims struct {
 	Stage
 	now   []float64 // of the open round
@@ -42,8 +43,8 @@ func (s *claims) Close() {
 	s.Stage.Close()
 }
 
-// bounds holds contributions until the round closes. Then it passes on what package robust leaves
-// of them.
+// bounds holds contributions until the round closes. Then bounds passes on what package robust
+// leaves of the contributions.
 type bounds struct {
 	Stage
 	chain *Chain
@@ -84,7 +85,7 @@ func (s *bounds) Close() {
 	s.Stage.Close()
 }
 
-// trusted says whether any contribution counts. If none does, the round must not move the model.
+// trusted says whether any contribution has weight. If none has, the round must not move the model.
 func (s *bounds) trusted(held []robust.Contribution) bool {
 	for i := range held {
 		if k := &held[i]; s.chain.robust.Weight(k.Slot, s.chain.WeightOf(k.Reply.Weight)) > 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// mean ends the chain of a record with one term, the mean of all contributions, and terms of older
-// records for their control variates.
+// mean ends the chain of a record with one term, the mean of all contributions. The record also has
+// a term for each older record along which devices sent control variates.
 type mean struct {
 	sum      *gather.Tally
 	loss     *loss.Mean
@@ -61,8 +61,8 @@ func (s *mean) fill(at *Closing, body *wire.Round, means []float32) {
 	}
 }
 
-// middle is like mean, but with medians or trimmed means. Late contributions, which belong to other
-// records, join in none.
+// middle is like mean, but with medians or trimmed means. Late contributions belong to other
+// records, so middle uses none.
 type middle struct {
 	mean
 	held       *gather.Contributions
@@ -83,11 +83,11 @@ func (s *middle) Fill(at *Closing, body *wire.Round) {
 	s.fill(at, body, s.aggregator.Combine(s.sum, s.held))
 }
 
-// noisy is like mean, with dp_by=coordinator: it cuts contributions, and adds noise once to their
-// sum. The noise is added exactly, before the sum is rounded: rounding first could reveal something
-// about the exact sum. Only the record is published. So a coordinator that dies before the log has
-// the record leaves no trace of the noise. Its successor draws other noise, for the only record of
-// that index.
+// noisy is like mean, with dp_by=coordinator: noisy clips contributions, and adds noise once to
+// their sum. The noise is added exactly, before the sum is rounded: rounding first could reveal
+// something about the exact sum. Only the record is published. So a coordinator that dies before
+// the log has the record leaves no trace of the noise. A coordinator that takes over draws other
+// noise, for the only record of that index.
 type noisy struct {
 	mean
 	mechanism dpnoise.Mechanism
@@ -126,7 +126,8 @@ func (s *dense) Fill(at *Closing, _ *wire.Round) {
 	at.Vector = wire.AppendScalars(make([]byte, 0, 4*s.sum.Len()), s.sum.Means()...)
 }
 
-// masked ends the chain of a plan with secure aggregation. No contribution passes through it.
+// masked ends the chain of a plan with secure aggregation. No single contribution passes through
+// masked.
 type masked struct {
 	mean
 	of Sum

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// maxRequest is the length of the longest request that is queued.
+	// maxRequest is the length of the longest request that the service queues.
 	maxRequest = 1 << 10
 	// Pace is how many bytes of answers may be on their way to the broker.
 	Pace = 1 << 20
@@ -25,24 +25,27 @@ const (
 type Config struct {
 	Bus    bus.Bus
 	Logger *slog.Logger
-	// Patience is how long a request may wait for its turn. A later one is dropped.
+	// Patience is how long a request may wait for its turn. The service drops a request that waits
+	// longer.
 	Patience time.Duration
-	// Queue bounds the number of waiting requests, for members and for strangers.
+	// Queue bounds the number of waiting requests, separately for members and for non-members.
 	Queue int
-	// Each is how many requests of one sender are answered. The others wait.
+	// Each bounds how many requests of one sender the service answers. Further requests wait.
 	Each ratelimit.Limit
-	// Register knows the members, and remembers senders of too many messages. Nil: nobody is a member.
+	// Register knows the members, and remembers senders of too many messages. With nil, no sender is a
+	// member.
 	Register *ratelimit.Register
-	// Sign returns an answer as it is sent. Nil: as it is.
+	// Sign returns an answer with a signature. With nil, the service sends answers unsigned.
 	Sign func(subject string, request, answer []byte) []byte
-	// Vouch returns the reference of the state after record n, if one was announced: for devices that
-	// are about to download a snapshot and want a signed answer. Nil: there are none.
+	// Vouch returns the reference digest of the state after record n, if the coordinator announced
+	// one. Devices that are about to download a snapshot want that reference in a signed answer. With
+	// nil, there are no references.
 	Vouch func(n uint64) (wire.Reference, bool)
 }
 
-// An answerer answers requests of one kind, so that devices which missed much do not slow down
-// rounds. After every Pace bytes it waits for the broker, so that no announcement waits behind more
-// than that.
+// An answerer answers requests of one kind, at a pace at which devices that missed much do not slow
+// down rounds. After every Pace bytes the answerer waits for the broker, so that no announcement
+// waits behind more than Pace bytes of answers.
 //
 // The bus's goroutines call Arrive. One goroutine calls Serve, and owns frame and sent. Any
 // goroutine may call the other methods.
@@ -73,14 +76,14 @@ var errGarbled = errors.New("not a request")
 // errNotOurs: another service answers this request.
 var errNotOurs = errors.New("somebody else's request")
 
-// A waitingRequest is a request and when it came.
+// A waitingRequest is a request and the time of its arrival.
 type waitingRequest struct {
 	msg bus.Message
 	at  time.Time
 }
 
-// A replier appends the answer to a request to frame. It returns errGarbled if the message is not a
-// request, and otherwise the reason why it cannot be answered now.
+// A replier appends the answer to a request to frame. A replier returns errGarbled if the message
+// is not a request, and another error if it cannot answer the request now.
 type replier func(ctx context.Context, request, frame []byte) ([]byte, error)
 
 func newAnswerer(cfg *Config, what string, reply replier) *answerer {
@@ -94,7 +97,7 @@ func newAnswerer(cfg *Config, what string, reply replier) *answerer {
 	return s
 }
 
-// Arrive queues a request. It never waits.
+// Arrive queues a request. Arrive never waits.
 func (s *answerer) Arrive(m bus.Message) {
 	if len(m.Data) > maxRequest {
 		s.garble(m)
@@ -106,7 +109,7 @@ func (s *answerer) Arrive(m bus.Message) {
 	}
 }
 
-// refuse counts a request that is not answered.
+// refuse counts a request that the service does not answer.
 func (s *answerer) refuse(counter *atomic.Uint64, sender ratelimit.Sender) {
 	counter.Add(1)
 	s.register.Offenders.Refused(sender)
@@ -141,13 +144,14 @@ func (s *answerer) Serve(ctx context.Context) {
 	}
 }
 
-// room returns how many bytes of records, or of a file, an answer may have: no more than were asked
-// for, and no more than this connection takes.
+// room returns how many bytes of records, or of a file, an answer may have: at most as many as the
+// device asked for, and at most as many as this connection accepts.
 func (s *answerer) room(asked uint64) uint64 {
 	return wire.Room(bus.MaxPayload(s.bus), min(asked, wire.MaxFrame))
 }
 
-// answer answers one request. An error costs that request alone: its device asks again.
+// answer answers one request. After an error only this request stays unanswered, and its device
+// asks again.
 func (s *answerer) answer(ctx context.Context, r waitingRequest) {
 	switch {
 	case !subjects.AnswersTo(subjects.ID(r.msg.Subject), r.msg.Reply):
@@ -190,7 +194,7 @@ func (s *answerer) fail(err error) {
 	s.logger.Error(s.what, "err", err)
 }
 
-// wait keeps the answers on their way to the broker below Pace bytes. It ignores errors, because
+// wait keeps the answers on their way to the broker below Pace bytes. wait ignores errors, because
 // other code reports a denied subject or an absent broker.
 func (s *answerer) wait(ctx context.Context, subject string) {
 	if s.sent+len(s.frame) > Pace {
@@ -211,7 +215,7 @@ type Counts struct {
 	Overflow      uint64 // that the queue had no room for
 }
 
-// Refused is how many were not looked at.
+// Refused is the number of requests that the service dropped unread.
 func (c Counts) Refused() uint64 { return c.Stale + c.Overflow }
 
 // Counts returns the numbers of requests by outcome so far.
@@ -222,8 +226,8 @@ func (s *answerer) Counts() Counts {
 	}
 }
 
-// Failure returns the reason why the log could not be read for a request, the last time that
-// happened; "" if it never did.
+// Failure returns the most recent reason why the service could not read the log for a request, or
+// "" if the service always could.
 func (s *answerer) Failure() string {
 	if text := s.failure.Load(); text != nil {
 		return *text
@@ -231,5 +235,5 @@ func (s *answerer) Failure() string {
 	return ""
 }
 
-// Last returns when a request was last answered.
+// Last returns when the service last answered a request.
 func (s *answerer) Last() time.Time { return time.Unix(0, s.last.Load()) }

@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// CatchUps answers requests for records. In addition to its queue it uses the memory of its cache,
-// of one answer, and of the records for a request that starts within a segment.
+// CatchUps answers requests for records. CatchUps uses the memory of its queue, of its cache, of
+// one answer, and of the records for a request that starts within a segment.
 //
 // The goroutine of Serve owns cache.
 type CatchUps struct {
@@ -20,14 +20,15 @@ type CatchUps struct {
 	vouch func(n uint64) (wire.Reference, bool) // see Config.Vouch
 }
 
-// A Start is where a log begins that begins with a state.
+// A Start describes the beginning of a log that begins with a state.
 type Start struct {
 	First []byte // record 1, the plan
 	wire.LogStart
 }
 
-// NewCatchUps returns a service for the records of a log. It keeps about cache bytes of records in
-// memory. find returns the segment of record n, and the last record; any goroutine may call it.
+// NewCatchUps returns a service for the records of a log. The service keeps about cache bytes of
+// records in memory. find returns the segment of record n, and the last record; any goroutine may
+// call find.
 func NewCatchUps(cfg Config, log runlog.Log, cache int,
 	find func(n uint64) (Span, uint64)) *CatchUps {
 	s := &CatchUps{find: find, cache: newSegmentCache(log, cache), vouch: cfg.Vouch}
@@ -35,8 +36,8 @@ func NewCatchUps(cfg Config, log runlog.Log, cache int,
 	return s
 }
 
-// BeginWith says where the log begins, if not with record 1. Devices that ask for earlier records
-// are told to take a snapshot. Call it before Serve.
+// BeginWith says where the log begins, if not with record 1. The service then tells devices that
+// ask for earlier records to take a snapshot. Call BeginWith before Serve.
 func (s *CatchUps) BeginWith(start Start) { s.start = &start }
 
 // reply appends the answer to a request.
@@ -61,8 +62,8 @@ func (s *CatchUps) reply(ctx context.Context, data, frame []byte) ([]byte, error
 	return reply.Append(frame), nil
 }
 
-// Records returns the records from an index to the end of its segment, as many as fit a reply of
-// about most bytes. It returns at least one if the log has it.
+// Records returns the records from index from to the end of that record's segment, as many as fit a
+// reply of about most bytes. Records returns at least one record if the log has record from.
 func (s *CatchUps) Records(ctx context.Context, from, most uint64) (wire.CatchUpReply, error) {
 	below := s.start != nil && from <= s.start.N
 	n := from

@@ -1,4 +1,4 @@
-// Package catchup answers devices that missed something: with records, in segments that
-// are the same for everybody, and with pieces of vectors. It also keeps the last records
-// for announcements.
+// Package catchup answers devices that missed something: with records, in segments with the same
+// borders for all devices, and with pieces of vectors. The package also keeps the last records for
+// announcements.
 package catchup

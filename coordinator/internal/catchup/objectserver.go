@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Objects answers requests for pieces of the vectors that the log keeps. In addition to its queue
-// it uses the memory of its cache.
+// Objects answers requests for pieces of the vectors that the log keeps. Objects uses the memory of
+// its queue and of its cache.
 //
 // The goroutine of Serve owns cache.
 type Objects struct {
@@ -24,9 +24,9 @@ type Objects struct {
 	most  int             // bytes of cache, unless it has one vector only
 }
 
-// NewObjects returns a service for the vectors of a log. It keeps about cache bytes of vectors in
-// memory. A read takes at most timeout. find returns the name of the vector with a digest, if the
-// log keeps one; any goroutine may call it.
+// NewObjects returns a service for the vectors of a log. The service keeps about cache bytes of
+// vectors in memory. A read takes at most timeout. find returns the name of the vector with a
+// digest, if the log keeps such a vector; any goroutine may call find.
 func NewObjects(cfg Config, log runlog.Objects, cache int, timeout time.Duration,
 	find func([wire.ObjectLen]byte) (runlog.ObjectName, bool)) *Objects {
 	s := &Objects{log: log, find: find, timeout: timeout, most: cache}
@@ -35,9 +35,9 @@ func NewObjects(cfg Config, log runlog.Objects, cache int, timeout time.Duration
 }
 
 // reply appends the answer to a request. If the log has lost or damaged a vector, the answer says
-// that it is gone. They then fetch a snapshot, or wait for the next record, and ask again after
-// each announcement, in case it is restored. If the run has ended they ask a few times more, and
-// leave.
+// that the vector is gone. Devices then fetch a snapshot, or wait for the next record. They ask
+// again after each announcement, in case an operator has restored the vector. If the run has ended,
+// devices ask a few times more, and then leave.
 func (s *Objects) reply(ctx context.Context, data, frame []byte) ([]byte, error) {
 	request, err := wire.DecodeObjectRequest(data)
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *Objects) size() (sum int) {
 	return sum
 }
 
-// Refused is how many requests were dropped unread; 0 for a nil service.
+// Refused is the number of requests that the service dropped unread; 0 for a nil service.
 func (s *Objects) Refused() uint64 {
 	if s == nil {
 		return 0

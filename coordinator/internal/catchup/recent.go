@@ -8,8 +8,8 @@ import (
 // AnnounceRoom is how many bytes an announcement's records may take.
 const AnnounceRoom = wire.MaxFrame - wire.MaxHead
 
-// Recent holds the last records of a log: at least the last one, and the earlier ones that fit an
-// announcement. It holds at most about twice as many.
+// Recent holds the last records of a log: at least the last record, and the earlier records that
+// fit an announcement. Recent holds at most about twice as many records.
 type Recent [][]byte
 
 func (r *Recent) Add(record []byte) {
@@ -19,7 +19,8 @@ func (r *Recent) Add(record []byte) {
 	*r = append(*r, record)
 }
 
-// trim drops records that no announcement can carry, and makes room for the same number again.
+// trim drops records that no announcement can carry, and makes room for as many records as it
+// keeps.
 func (r *Recent) trim() {
 	first, size := len(*r), 0
 	for ; first > 0; first-- {
@@ -31,8 +32,8 @@ func (r *Recent) trim() {
 	*r = append(make(Recent, 0, 2*len(kept)+8), kept...)
 }
 
-// Within returns the last fresh records, at least one, and before them as many others as fit budget
-// bytes. All of them fit into a frame.
+// Within returns the last fresh records, at least one, and before them as many other records as fit
+// budget bytes. All returned records together fit into a frame.
 func (r Recent) Within(fresh uint64, budget int) wire.Records {
 	var records wire.Records
 	room := AnnounceRoom
@@ -52,8 +53,8 @@ func (r Recent) Within(fresh uint64, budget int) wire.Records {
 	return records
 }
 
-// Frame encodes an announcement with the records that [Recent.Within] returns. It uses the short
-// form if the run has it and the announcement carries the last record alone.
+// Frame encodes an announcement with the records that [Recent.Within] returns. Frame uses the short
+// form if short is set and the announcement carries only the last record.
 func (r Recent) Frame(a *wire.Announcement, fresh uint64, budget int, short bool) []byte {
 	records := r.Within(fresh, budget)
 	if short && records.Len() == 1 {

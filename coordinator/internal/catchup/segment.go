@@ -6,29 +6,29 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// CatchUpHead is an upper bound of a catch-up reply's bytes without its records.
+// CatchUpHead bounds the bytes of a catch-up reply apart from the reply's records.
 const CatchUpHead = 64
 
-// RecordHead is how many bytes a record takes in a frame beyond its own.
+// RecordHead is the number of bytes that a record takes in a frame in addition to its own bytes.
 const RecordHead = 3
 
-// segmentRoom is how many bytes of a reply a segment's records may take.
+// segmentRoom is how many bytes of a reply the records of a segment may take.
 const segmentRoom = wire.MaxFrame - CatchUpHead
 
 // Segments divide a log for catching up. Each segment has as many records, from record 1 on, as fit
-// one reply. A border never moves, so devices that are behind by different amounts soon ask for the
-// same segments. They take 8 bytes of memory for each 64 KiB of log, or for each record longer than
-// half of that.
+// one reply. A border never moves, so devices that lack different numbers of records soon ask for
+// the same segments. Segments take 8 bytes of memory for each 64 KiB of log, or for each record
+// longer than 32 KiB.
 //
 // Invariants:
 //  1. first ascends. Segment i has the records from first[i] up to first[i+1], or up to Last.
-//  2. used is what the last segment's records take in a reply.
+//  2. used is the number of bytes that the last segment's records take in a reply.
 type Segments struct {
 	first []uint64
 	Last  uint64
 	used  int
 
-	// Reserve is how many bytes of a reply stay free. It never changes once there are records.
+	// Reserve is how many bytes of a reply stay free. Reserve never changes once there are records.
 	Reserve int
 }
 
@@ -43,13 +43,13 @@ func (s *Segments) Add(length int) {
 	s.used += size
 }
 
-// A Span is a segment as it is at present.
+// A Span is a segment with its present first and last record.
 type Span struct {
 	index       int
 	First, last uint64
 }
 
-// Find returns the segment of record n, which the log has.
+// Find returns the segment of record n. The log must have record n.
 func (s *Segments) Find(n uint64) Span {
 	i := sort.Search(len(s.first), func(i int) bool { return s.first[i] > n }) - 1
 	at := Span{i, s.first[i], s.Last}

@@ -9,11 +9,12 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A segmentCache keeps the most recently requested segments of a log. One goroutine owns it.
+// A segmentCache keeps the segments of a log that devices requested most recently. One goroutine
+// owns a segmentCache.
 //
 // Invariants:
-//  1. order has the elements of at, the most recently requested one in front.
-//  2. size is the sum of their sizes. It is at most most, unless there is only one.
+//  1. order has the elements of at. The most recently requested segment is in front.
+//  2. size is the sum of the segments' sizes. size is at most most, unless there is only one.
 type segmentCache struct {
 	log        runlog.Log
 	most, size int
@@ -33,8 +34,8 @@ func newSegmentCache(log runlog.Log, most int) *segmentCache {
 	return &segmentCache{log: log, most: most, at: map[int]*list.Element{}, order: list.New()}
 }
 
-// get returns the records of a segment, which are valid until the next call. It reads the segments
-// that it does not hold.
+// get returns the records of a segment, which are valid until the next call. get reads a segment
+// from the log if the cache does not hold it.
 func (c *segmentCache) get(ctx context.Context, s Span) (*heldSegment, error) {
 	e, ok := c.at[s.index]
 	if !ok {
@@ -61,7 +62,7 @@ func (c *segmentCache) drop(e *list.Element) {
 	delete(c.at, h.index)
 }
 
-// read adds the records up to last.
+// read adds the records up to last to the segment.
 func (h *heldSegment) read(ctx context.Context, log runlog.Log, last uint64) error {
 	if h.last >= last {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Snapshots answers requests for the state at which a log begins, in pieces of its file. It does
-// not look into the file.
+// Snapshots answers requests for the state at which a log begins, in pieces of the state's file.
+// Snapshots does not decode the file.
 type Snapshots struct {
 	*answerer
 	base  *runlog.Base
@@ -25,8 +25,8 @@ func NewSnapshots(cfg Config, base *runlog.Base, state io.ReaderAt) *Snapshots {
 	return s
 }
 
-// reply appends the answer to a request. A request for another snapshot, which a passive replica
-// may have, is left to that one.
+// reply appends the answer to a request. reply leaves a request for another snapshot unanswered,
+// because a passive replica may have that snapshot.
 func (s *Snapshots) reply(_ context.Context, data, frame []byte) ([]byte, error) {
 	request, err := wire.DecodeSnapshotRequest(data)
 	switch {
@@ -49,7 +49,7 @@ func (s *Snapshots) reply(_ context.Context, data, frame []byte) ([]byte, error)
 	return reply.Append(frame), nil
 }
 
-// Refused is how many requests were dropped unread; 0 for a nil service.
+// Refused is the number of requests that the service dropped unread; 0 for a nil service.
 func (s *Snapshots) Refused() uint64 {
 	if s == nil {
 		return 0

@@ -1,5 +1,5 @@
-// Package digests counts the digests that devices report of one state, and decides which is the
-// reference.
+// Package digests counts the digests that devices report for a state, and decides which digest is
+// the reference.
 package digests
 
 import (
@@ -10,16 +10,16 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Limits on the counted and reported digests: about 2.5 MiB for a state that 65,536 devices have
-// reported.
+// These limits bound the counted and reported digests. The digests of a state that 65,536 devices
+// have reported take about 2.5 MiB.
 const (
 	MostReporters = 1 << 16 // devices per state, besides witnesses
 	MostValues    = 8       // values per state that are reported
 	mostDiffering = 16      // ids per state that are reported
 )
 
-// plurality is how many devices must report a digest, and more than any other, before it is the
-// reference without a witness.
+// plurality is the number of devices that must report a digest before the digest can be the
+// reference without a witness. More devices must report it than any other digest.
 const plurality = 3
 
 // byPlurality is the source of a reference that no witness reported.
@@ -28,9 +28,9 @@ const byPlurality = "plurality"
 // Digests counts the digests that devices report for the state after one record.
 //
 // Invariants:
-//  1. count[v] is the number of entries of by with value v, never 0.
-//  2. sizes[n] is the number of values that n devices report. most is the largest such n.
-//  3. order has the keys of by, in order of arrival.
+//  1. count[v] is the number of entries of by with value v, and never 0.
+//  2. sizes[n] is the number of values that exactly n devices report. most is the largest such n.
+//  3. order has the keys of by, in the order of their first report.
 type Digests struct {
 	N   uint64
 	Tip wire.Tip
@@ -51,7 +51,7 @@ type Digests struct {
 	asked uint64 // devices in polls, those asked twice counted twice
 }
 
-// New returns the count of the state after record n, before any report.
+// New returns a Digests for the state after record n, without any report.
 func New(n uint64, tip wire.Tip) *Digests {
 	return &Digests{
 		N: n, Tip: tip,
@@ -71,7 +71,7 @@ func (d *Digests) Full(id string) bool {
 	return !again && len(d.by) >= MostReporters
 }
 
-// Set counts a device's digest in place of its last one, which differs.
+// Set counts a device's digest in place of the device's last digest. The two digests must differ.
 func (d *Digests) Set(id string, digest report.Digest) {
 	if before, again := d.by[id]; again {
 		d.leave(before)
@@ -82,16 +82,19 @@ func (d *Digests) Set(id string, digest report.Digest) {
 	d.enter(digest)
 }
 
-// Differs says whether the digest just counted differs from others and should be reported.
+// Differs says whether the digest that was just counted differs from other digests and should be
+// reported.
 func (d *Digests) Differs(digest report.Digest) bool {
 	return d.count[digest] == 1 && len(d.count) > 1 && tell(&d.told, digest)
 }
 
-// Refer makes digest, just counted, the reference if the first of the witnesses to have reported
-// the state did so, or if no witness has and the digest leads. A tie changes nothing. rank is the
-// rank of the witness that reported the digest, negative for another device. A strict count accepts
-// witnesses, if there are any, and otherwise a majority of the devices asked. changed says whether
-// the reference or its source has changed; tells says whether to report that.
+// Refer decides whether digest, which was just counted, becomes the reference. A witness's digest
+// does if no witness with a better rank has reported the state. Another device's digest does if no
+// witness has reported the state and more devices report this digest than any other. A tie changes
+// nothing. rank is the rank of the witness that reported the digest, negative for another device. A
+// strict count accepts only witnesses if there are any, and otherwise only a digest of a majority
+// of the devices asked. changed says whether the reference or its source has changed; tells says
+// whether to report that.
 func (d *Digests) Refer(digest report.Digest, witnesses []string, rank int, strict bool) (
 	changed, tells bool) {
 	source := byPlurality
@@ -129,7 +132,7 @@ func (d *Digests) leave(v report.Digest) {
 	}
 }
 
-// resize counts a value that to devices report in place of from.
+// resize moves one value in sizes from count from to count to.
 func (d *Digests) resize(from, to uint32) {
 	if from > 0 {
 		if d.sizes[from]--; d.sizes[from] == 0 {
@@ -146,8 +149,8 @@ func (d *Digests) leads(v report.Digest) bool {
 	return d.count[v] == d.most && d.sizes[d.most] == 1
 }
 
-// tell says whether to emit an event for a value: once for each value, and only for few values, so
-// that a device that keeps changing its digest does not flood the recorder.
+// tell says whether to emit an event for a value: once for each value, and only for MostValues
+// values, so that a device that keeps changing its digest does not flood the recorder.
 func tell(told *[]report.Digest, v report.Digest) bool {
 	if len(*told) == MostValues || slices.Contains(*told, v) {
 		return false
@@ -157,7 +160,7 @@ func tell(told *[]report.Digest, v report.Digest) bool {
 }
 
 // Reports returns the digests that devices have reported so far. The result does not depend on map
-// order. It stops as early as it can, because there are usually few values.
+// order. Reports stops as soon as it has seen all values, because there are usually few values.
 func (d *Digests) Reports() report.DigestReports {
 	now := report.DigestReports{N: d.N, Reporters: uint32(len(d.by)), Source: d.source}
 	if d.source != "" {

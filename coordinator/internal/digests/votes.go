@@ -17,11 +17,11 @@ type Votes struct {
 	states []*Digests
 }
 
-// A poll is an attempt that asks devices for the digest of a state.
+// A poll says whether an attempt asks a device for the digest of a state.
 type poll func(slot uint32, id string) bool
 
 // Poll notes an attempt that asks the given number of devices, and all witnesses, for the digest of
-// the state after record n. asks says which devices.
+// the state after record n. asks says whether the attempt asks a device.
 func (b *Votes) Poll(n uint64, devices uint64, asks func(slot uint32, id string) bool) {
 	if at := b.find(n); at >= 0 {
 		b.states[at].polls = append(b.states[at].polls, asks)
@@ -33,7 +33,7 @@ func (b *Votes) find(n uint64) int {
 	return slices.IndexFunc(b.states, func(d *Digests) bool { return d.N == n })
 }
 
-// asks says whether a device was asked for the digest of a state.
+// asks says whether an attempt asked a device for the digest of a state.
 func (d *Digests) asks(slot uint32, id string) bool {
 	return slices.ContainsFunc(d.polls, func(p poll) bool { return p(slot, id) })
 }
@@ -46,9 +46,10 @@ func (b *Votes) Begin(n uint64, tip wire.Tip) {
 	b.states = append(b.states, New(n, tip))
 }
 
-// Take counts a device's digest; a device that rebuilt its state may replace its own. A strict
-// count accepts digests of witnesses and of devices that were asked. Take returns the state to
-// which the digest belongs. It returns nil if the digest was not counted; then c says why.
+// Take counts a device's digest. A device that rebuilt its state may replace its earlier digest. A
+// strict count accepts digests only of witnesses and of devices that an attempt asked. Take returns
+// the state to which the digest belongs, or nil if it did not count the digest. In that case, Take
+// adds 1 to a counter in c that says why.
 func (b *Votes) Take(slot uint32, id string, r *wire.Reply, last uint64, strict bool,
 	c *report.Counters) *Digests {
 	at, witness := b.find(r.N), slices.Contains(b.Witnesses, id)

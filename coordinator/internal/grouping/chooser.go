@@ -96,7 +96,7 @@ func (c *Chooser) Of(slot uint32) (group uint32, ok bool) {
 //
 // Attempt 0 asks for as many devices as the round lacks, and each later attempt asks for twice as
 // many as the attempt before. Choose takes first the present members that the round has not asked,
-// then present members that have not answered, then absent members. Choose does not ask a member
+// then present members that have not answered, then other members. Choose does not ask a member
 // again that has contributed. Groups have equal sizes if possible. There are no more groups than
 // the present members fill.
 //

@@ -1,6 +1,6 @@
-// Package leader finds other coordinators of a run, and the one that has run longest. A shared log
-// has a lease for that. If logs are not shared, only this keeps two coordinators with copies of one
-// log from taking turns with the same devices.
+// Package leader finds other coordinators of a run, and decides which of them has run longest. A
+// shared log has a lease for that purpose. If coordinators do not share a log, only this package
+// keeps two coordinators with copies of one log from taking turns with the same devices.
 package leader
 
 import (
@@ -23,20 +23,20 @@ import (
 var ErrSecond = errors.New("another coordinator already leads this run")
 
 const (
-	// leadPatience is how long another coordinator has to answer. It is waited for only where the
-	// broker knows one.
+	// leadPatience is how long another coordinator has to answer. Ask waits that long only if the
+	// broker has a subscriber to the subject.
 	leadPatience = 2 * time.Second
 	// sameAge is how much longer a coordinator must have run to count as older. Within that margin the
-	// larger instance counts as older, because uptimes arrive with a delay.
+	// coordinator with the larger instance counts as older, because uptimes arrive with a delay.
 	sameAge = time.Second
 	// offGrid keeps the timer apart from the core's timers, which fire at whole milliseconds: in
-	// simulated time, events of the same moment have no order.
+	// simulated time, events of the same moment have no defined order.
 	offGrid = time.Millisecond / 3
 	// sayAgain is the time between two log lines about other coordinators.
 	sayAgain = time.Minute
 )
 
-// A Seniority compares this coordinator with others.
+// A Seniority compares how long this coordinator and other coordinators have run.
 type Seniority struct {
 	bus     bus.Bus
 	subject string
@@ -57,7 +57,7 @@ func New(b bus.Bus, log *slog.Logger, run string, epoch uint64) *Seniority {
 	return s
 }
 
-// Frame returns this coordinator's lead.
+// Frame returns the message in which this coordinator says how long it has run.
 func (s *Seniority) Frame() []byte {
 	l := s.self
 	l.Uptime = uint64(time.Since(s.began).Milliseconds())
@@ -77,8 +77,8 @@ func (s *Seniority) outranks(other *leader.Frame) bool {
 	return bytes.Compare(other.Instance[:], s.self.Instance[:]) > 0
 }
 
-// Ask asks for another coordinator. The error matches [ErrSecond] if an older one answers, and
-// [bus.ErrPermission] if asking is not permitted.
+// Ask asks whether there is another coordinator. The error matches [ErrSecond] if an older
+// coordinator answers, and [bus.ErrPermission] if the broker does not permit the request.
 func (s *Seniority) Ask(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, leadPatience)
 	defer cancel()
@@ -101,13 +101,13 @@ func (s *Seniority) Ask(ctx context.Context) error {
 	return nil
 }
 
-// name describes another coordinator to people.
+// name describes another coordinator for an operator.
 func name(l *leader.Frame) string {
 	return fmt.Sprintf("coordinator %s, in epoch %d and up for %v,", hex.EncodeToString(l.Instance[:]),
 		l.Epoch, (time.Duration(min(l.Uptime, 1<<43)) * time.Millisecond).Round(time.Second))
 }
 
-// hear handles a lead, which may be this coordinator's own. It never waits.
+// hear handles a message of a coordinator, which may be this coordinator itself. hear never waits.
 func (s *Seniority) hear(m bus.Message) {
 	other, err := leader.Decode(m.Data)
 	if err != nil || other.Instance == s.self.Instance {
@@ -128,7 +128,7 @@ func (s *Seniority) hear(m bus.Message) {
 	}
 }
 
-// tell logs a younger coordinator.
+// tell logs that there is a younger coordinator.
 func (s *Seniority) tell(other *leader.Frame) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,9 +141,9 @@ func (s *Seniority) tell(other *leader.Frame) {
 		"epoch", other.Epoch)
 }
 
-// Watch announces this coordinator to others at intervals, until ctx ends. If it heard an older one
-// and that answers, it calls stepDown: the message may have been the last one of a dead
-// coordinator.
+// Watch announces this coordinator to others at intervals, until ctx ends. If Watch hears an older
+// coordinator, it asks that coordinator for an answer, because the message may have been the last
+// one of a dead coordinator. If the older coordinator answers, Watch calls stepDown.
 func (s *Seniority) Watch(ctx context.Context, every func() time.Duration, stepDown func(error)) {
 	for {
 		t := time.NewTimer(every() + offGrid)

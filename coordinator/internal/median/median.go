@@ -3,7 +3,7 @@ package median
 
 import "slices"
 
-// Window is how many rounds a running median looks back.
+// Window is the number of the last rounds that a running median includes.
 const Window = 15
 
 // A Running is the running median of a positive number that each round has.
@@ -12,7 +12,7 @@ type Running struct {
 	n    int             // rounds so far
 }
 
-// Add adds a round's number. A number that is not positive is left out.
+// Add adds a round's number. Add ignores a number that is not positive.
 func (t *Running) Add(v float64) {
 	if !(v > 0) {
 		return
@@ -21,7 +21,7 @@ func (t *Running) Add(v float64) {
 	t.n++
 }
 
-// Value returns the running median, 0 if there is none.
+// Value returns the running median, or 0 if no number was added.
 func (t *Running) Value() float64 {
 	if t.n == 0 {
 		return 0
@@ -29,7 +29,8 @@ func (t *Running) Value() float64 {
 	return Lower(slices.Clone(t.last[:min(t.n, Window)]))
 }
 
-// Lower sorts v and returns its median, the lower one of two; 0 if v is empty.
+// Lower sorts v and returns its median; of an even number of values, the lower middle one. Lower
+// returns 0 if v is empty.
 func Lower(v []float64) float64 {
 	if len(v) == 0 {
 		return 0
@@ -38,8 +39,8 @@ func Lower(v []float64) float64 {
 	return v[(len(v)-1)/2]
 }
 
-// Samples returns how many samples of a claim count: at most bound times what devices usually
-// claim; all if bound is 0.
+// Samples returns how many of the claimed samples count: at most bound times usual, the number that
+// devices usually claim. If bound is 0, all claimed samples count.
 func Samples(bound float32, usual float64, claim uint32) uint32 {
 	if bound == 0 {
 		return claim

@@ -1,5 +1,5 @@
-// Package perclass combines contributions with scalars for each class of a device's minibatch,
-// where a plan has classes. It knows the scalars of each device, but no frames and no clock.
+// Package perclass combines contributions that have scalars for each class of a device's minibatch,
+// for plans with classes. The package knows the scalars of each device, but no frames and no clock.
 package perclass
 
 import (
@@ -19,7 +19,8 @@ import (
 const mostClasses = 64
 
 // Read decodes a contribution into the memory of dst, and returns the largest |v| as [gather.Read]
-// does. It has a block of P scalars for each of its parts. ok is false if it is of another form.
+// does. A contribution has a block of P scalars for each of its classes. ok is false if s has
+// another form.
 func Read(dst *[]float32, plan *plan.Plan, s wire.Scalars, p int) (largest float32, ok bool) {
 	var room [mostClasses]perclass.Part
 	parts, ok := perclass.Parts(room[:0], plan, s, p)
@@ -33,12 +34,13 @@ func Read(dst *[]float32, plan *plan.Plan, s wire.Scalars, p int) (largest float
 	return gather.LargestOf(values), ok
 }
 
-// Sketches says whether values can be a device's sketch: where the plan has classes, their shares.
+// Sketches says whether values can be a device's sketch. In plans with classes, a sketch consists
+// of the shares of the classes.
 func Sketches(plan *plan.Plan, values []float32) bool {
 	return plan.Classes == 0 || perclass.AreShares(plan, values)
 }
 
-// Held are the contributions of a round.
+// Held holds the contributions of a round.
 //
 // Invariant: row i has values[i*size:(i+1)*size].
 type Held struct {
@@ -51,11 +53,11 @@ type Held struct {
 // A row is what a device sent about one class.
 type row struct{ slot, class, count uint32 }
 
-// Reset forgets all contributions. Later ones have P scalars for each part.
+// Reset forgets all contributions. Later contributions have p scalars for each class.
 func (h *Held) Reset(p int) { h.rows, h.values, h.size = h.rows[:0], h.values[:0], p }
 
-// Add copies a contribution that was read: s as it came, and its scalars, which may have been cut
-// since.
+// Add copies a contribution: s are the bytes as they came, and values the decoded scalars, which
+// may have been scaled down since.
 func (h *Held) Add(slot uint32, plan *plan.Plan, s wire.Scalars, values []float32) {
 	h.parts, _ = perclass.Parts(h.parts[:0], plan, s, h.size)
 	for _, part := range h.parts {
@@ -75,14 +77,16 @@ type Groups interface {
 	Shares(classes int) []float64
 }
 
-// Terms returns a term for each group that has contributions, along the directions of the slot of
-// its index. With n_ic the samples of class c in the minibatch of device i, as far as they
-// [Held.believed] are, and share_c the class's share of all samples,
+// Terms returns a term for each group that has contributions. A group's term is along the
+// directions of the slot with the group's number. Let n_ic be the samples of class c in the
+// minibatch of device i, as far as [Held.believed] counts them, and share_c the class's share of
+// all samples. Then
 //
 //	h_p = sum_ic W_ic c_icp / sum_ic W_ic,  W_ic = share_c n_ic / sum_i n_ic
 //
-// over the devices i of the group and the classes c that they sent. It is exact except for the
-// weights, which are multiples of 2^-24, and rounded once. A slot without a group is left out.
+// over the devices i of the group and the classes c that they sent. The mean is exact except for
+// the weights, which are multiples of 2^-24, and rounded once. Terms leaves out a slot without a
+// group.
 func (h *Held) Terms(plan *plan.Plan, groups Groups) (terms []wire.Term) {
 	shares, precision := groups.Shares(int(plan.Classes)), plan.TermPrecision()
 	samples := h.believed(plan)
@@ -107,9 +111,9 @@ func (h *Held) Terms(plan *plan.Plan, groups Groups) (terms []wire.Term) {
 	return terms
 }
 
-// believed returns how many samples of each row count. Those of a device count in full up to
-// ClaimBound times the median of what devices have, the lower one of two; beyond it all of its
-// rows count less, by the same factor.
+// believed returns how many samples of each row count. A device's samples count in full up to
+// ClaimBound times the median of the devices' samples. If a device has more, believed multiplies
+// the samples of all of its rows by the same factor.
 func (h *Held) believed(plan *plan.Plan) []float64 {
 	all, most := map[uint32]float64{}, math.Inf(1)
 	for _, r := range h.rows {
@@ -126,7 +130,7 @@ func (h *Held) believed(plan *plan.Plan) []float64 {
 	return samples
 }
 
-// rowsOf returns the rows of a group, and how many of the samples each class has in them.
+// rowsOf returns the rows of a group, and how many samples each class has in these rows.
 func (h *Held) rowsOf(of func(slot uint32) (uint32, bool), group uint32, samples []float64) (
 	rows []int, counts map[uint32]float64) {
 	counts = map[uint32]float64{}

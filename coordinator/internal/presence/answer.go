@@ -9,16 +9,16 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// An Answer is a member's to a record, as far as it can be compared with another one. The zero
-// value is none.
+// An Answer holds checksums of a member's answer to a record, for comparison with other answers.
+// The zero value means no answer.
 type Answer struct {
 	Record  uint64
 	Form    uint32 // what was asked; answers of two forms are not compared
 	Numbers uint32 // a checksum of what it answered
 }
 
-// OfReply returns a contribution as an answer; other replies are none. groups says whether the run
-// has groups, which contributions then name.
+// OfReply returns a contribution as an Answer, and the zero Answer for other replies. groups says
+// whether the run has groups, which contributions then name.
 func OfReply(r *wire.Reply, groups bool) Answer {
 	if r.Kind != wire.Contribution {
 		return Answer{}
@@ -38,19 +38,20 @@ func OfReply(r *wire.Reply, groups bool) Answer {
 		Numbers: checksum(r.Values, r.Weight, math.Float32bits(r.Loss))}
 }
 
-// OfUpload returns a piece of a vector as an answer: each piece names the digest of the whole.
+// OfUpload returns a piece of a vector as an Answer. All pieces of a vector give the same Answer,
+// because each piece names the digest of the whole vector.
 func OfUpload(u *wire.Upload) Answer {
 	return Answer{Record: u.N, Form: uint32(u.Size),
 		Numbers: checksum(u.Digest[:], u.Weight, math.Float32bits(u.Loss))}
 }
 
-// AnswerOf returns an answer to a record: checksums of the request and of the reply.
+// AnswerOf returns an Answer to a record from the bytes of the request and of the reply.
 func AnswerOf(record uint64, asked, answered []byte) Answer {
 	return Answer{Record: record, Form: checksum(asked), Numbers: checksum(answered)}
 }
 
-// checksum sums bytes and numbers, quickly. A device that makes two answers with one checksum only
-// hides that two devices send.
+// checksum quickly sums bytes and numbers. A device that finds two answers with the same checksum
+// can only hide that two devices send.
 func checksum(b []byte, numbers ...uint32) uint32 {
 	sum := crc32.Checksum(b, castagnoli)
 	for _, n := range numbers {

@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// States of a device with respect to the open record.
+// These bits are the states of a device with respect to the open record.
 const (
 	Contributed = 1 << iota
 	Declined
@@ -64,7 +64,7 @@ func (a *Answers) Set(m Device, bit uint8) {
 	}
 }
 
-// Why says how many devices declined; reasons has how many did so for each reason.
+// Why says how many devices declined. reasons has the number of declines for each reason.
 func (a *Answers) Why(reasons []uint32) string {
 	if a.Declines == 0 {
 		return ""
@@ -79,7 +79,7 @@ func (a *Answers) Why(reasons []uint32) string {
 	return text
 }
 
-// Copy makes a, which is empty, remember the contributors to the record of b.
+// Copy adds the contributors to the record of b to a. a must be empty.
 func (a *Answers) Copy(b *Answers) {
 	a.Grow(len(b.Slots))
 	for _, slot := range b.Given {

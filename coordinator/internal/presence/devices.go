@@ -14,8 +14,8 @@ type Times struct {
 	Latency float64 // from an announcement to its answer, smoothed; 0: none yet
 }
 
-// Devices returns what the coordinator knows about the members: by slot, with their names but
-// without times, and separately their times. last is the last record of the log.
+// Devices returns what the coordinator knows about the members, by slot. list has names but no
+// times, and times has the times of the same members. last is the last record of the log.
 func (w *Crowd) Devices(names []string, last, now uint64) (list []report.Device, times []Times) {
 	list = make([]report.Device, 0, len(w.Members))
 	for slot := range w.Members {
@@ -37,8 +37,8 @@ func (w *Crowd) Devices(names []string, last, now uint64) (list []report.Device,
 	return list, times
 }
 
-// BackBy returns when n of the devices that stepped out will be back. If there are too few, it
-// returns a time that never comes.
+// BackBy returns the time when the break of the wanted-th device ends. If fewer devices are on a
+// break, BackBy returns math.MaxUint64.
 func (w *Crowd) BackBy(now uint64, wanted int) uint64 {
 	var back []uint64
 	for _, slot := range w.absent {

@@ -1,5 +1,5 @@
-// Package presence remembers what a coordinator has seen of the members of a listed roster, by
-// slot: which are present, silent, away, gone or retired.
+// Package presence remembers, by slot, what a coordinator knows of the members of a listed roster:
+// which members are present, silent, away, gone or retired.
 package presence
 
 import (
@@ -9,32 +9,33 @@ import (
 )
 
 const (
-	// SilentAfter is how many rounds in a row wait for a device in vain before no round waits for it.
+	// SilentAfter is the number of rounds in a row that wait in vain for a device before rounds stop
+	// waiting for that device.
 	SilentAfter = 3
-	// stepOutAfter is how many declines in a row leave a device present.
+	// stepOutAfter is the number of declines in a row after which a device still counts as present.
 	stepOutAfter = 1
 	// stepOutFirst and stepOutMost bound the break of a device that keeps declining and does not say
-	// for how long. Each decline doubles the time. It is at most stepOutDeadlines of the plan, because
-	// rounds that are short are worth a try sooner.
+	// how long it will be away. Each decline doubles the break. The break is at most stepOutDeadlines
+	// times the plan's deadline, because with short rounds it pays to ask the device again sooner.
 	stepOutFirst     = 1000      // milliseconds
 	stepOutMost      = 60 * 1000 // milliseconds
 	stepOutDeadlines = 16
-	// vainMiss is how many answers make up for a round that waited in vain for a member. A member that
-	// misses SilentAfter of them, in a row or nearly so, is doubtful.
+	// vainMiss is the number of answers that make up for a round that waited in vain for a member. A
+	// member that causes SilentAfter such rounds, in a row or nearly so, is doubtful.
 	vainMiss = 8
-	// patience is how many times its usual latency a round with a quorum waits for a member.
+	// patience is how many times a member's usual latency a round with a quorum waits for that member.
 	patience = 8
 	// mostSlack bounds how often patience doubles.
 	mostSlack = 16
-	// firstDebt is how many answers make a member reliable again, and a newcomer for the first time.
-	// It doubles each time that a member becomes doubtful, at most mostStalls times.
+	// firstDebt is the number of answers after which a newcomer, or a doubtful member, counts as
+	// reliable. The number doubles each time that a member becomes doubtful, at most mostStalls times.
 	firstDebt  = 8
 	mostStalls = 5
 )
 
 // A Member is what the coordinator has seen of one member.
 //
-// Invariant: at is its place in Crowd.absent plus 1, 0 if it is present.
+// Invariant: at is the member's index in Crowd.absent plus 1, or 0 if the member is present.
 type Member struct {
 	Seen     uint64  // when it was last heard of; 0: not by this coordinator
 	Latency  float64 // milliseconds from an announcement to its answer, smoothed; 0: none yet
@@ -68,7 +69,8 @@ type Crowd struct {
 	unused  []uint32 // slots whose work counts for little or nothing
 }
 
-// Grow adds members. Members from which this coordinator has not heard yet get one deadline.
+// Grow adds members. If this coordinator has not heard from the new members yet, rounds wait for
+// them for one deadline.
 func (w *Crowd) Grow(members int, known bool) {
 	p := Member{}
 	if !known {
@@ -79,7 +81,7 @@ func (w *Crowd) Grow(members int, known bool) {
 	}
 }
 
-// State says where a member is.
+// State returns whether a member is present, away, silent, gone or retired.
 func (p *Member) State(now uint64) report.DeviceState {
 	switch {
 	case p.Retired:
@@ -94,7 +96,7 @@ func (p *Member) State(now uint64) report.DeviceState {
 	return report.DevicePresent
 }
 
-// Place moves a member between the present and the absent.
+// Place moves a member into the list of absent members, or out of the list.
 func (w *Crowd) Place(slot uint32, now uint64) {
 	p := &w.Members[slot]
 	switch absent := p.State(now) != report.DevicePresent; {
@@ -109,29 +111,30 @@ func (w *Crowd) Place(slot uint32, now uint64) {
 	}
 }
 
-// Sweep notes that devices which stepped out are back.
+// Sweep notes that devices whose break has ended are present again.
 func (w *Crowd) Sweep(now uint64) {
 	for i := len(w.absent) - 1; i >= 0; i-- {
 		w.Place(w.absent[i], now)
 	}
 }
 
-// Absent returns the slots of members that are believed to be absent. The caller must not change
-// them.
+// Absent returns the slots of the members that the coordinator believes absent. The caller must not
+// change the returned slice.
 func (w *Crowd) Absent() []uint32 { return w.absent }
 
-// Absent says whether the member is believed to be absent.
+// Absent says whether the coordinator believes the member absent.
 func (p *Member) Absent() bool { return p.at > 0 }
 
-// IsAbsent says whether the member of a slot is believed to be absent.
+// IsAbsent says whether the coordinator believes the member of a slot absent.
 func (w *Crowd) IsAbsent(slot uint32) bool { return w.Members[slot].Absent() }
 
-// Present is how many members are believed to be present.
+// Present is the number of members that the coordinator believes present.
 func (w *Crowd) Present() uint32 { return uint32(len(w.Members) - len(w.absent)) }
 
-// Cohort returns the devices that an attempt asks. They are so many that, if the absent members are
-// spread evenly, sampled present ones are among them. Each attempt asks twice as many as the
-// attempt before, so that few present devices are found too.
+// Cohort returns the devices that an attempt asks. Cohort asks so many devices that sampled present
+// devices are among them if the absent members are spread evenly. Each attempt asks twice as many
+// devices as the attempt before, so that the coordinator also finds a few present devices among
+// many.
 func (w *Crowd) Cohort(sampled, attempt uint32) wire.Cohort {
 	members, present := uint64(len(w.Members)), uint64(max(w.Present(), 1))
 	asked := (uint64(sampled)*members + present - 1) / present << min(attempt, 32)
@@ -152,15 +155,15 @@ func (w *Crowd) Pardon(now uint64) {
 // Heard notes that the member sent something.
 func (p *Member) Heard(now uint64) { p.Seen, p.Misses, p.Left, p.Lost = now, 0, false, false }
 
-// Relied says whether a round with a quorum still counts on the member after waited milliseconds.
-// It does so for a time that doubles with each round that waited in vain, so that a member which
-// has become slower is heard again. The time is at least least. If a member has not answered yet,
-// its delay is unknown.
+// Relied says whether a round with a quorum still waits for the member after waited milliseconds.
+// The round waits for a time of at least least, and the time doubles with each round that waited in
+// vain, so that rounds hear a member again that has become slower. If a member has not answered
+// yet, its delay is unknown, and Relied returns true unless the member is doubtful.
 func (p *Member) Relied(waited, least uint64) bool {
 	return !p.Doubtful() && (!p.timed || waited < max(uint64(patience*p.Latency), least)<<p.slack)
 }
 
-// Took smooths the latency with another answer's, in milliseconds.
+// Took updates the smoothed latency with the latency of another answer, in milliseconds.
 func (p *Member) Took(latency float64) {
 	p.slack, p.timed = 0, true
 	if p.Latency == 0 {
@@ -169,8 +172,8 @@ func (p *Member) Took(latency float64) {
 	p.Latency += (latency - p.Latency) / 8
 }
 
-// Decline notes another decline in a row. It returns for how many milliseconds the member then
-// steps out if it does not say itself: 0 at first, then a time that doubles.
+// Decline notes another decline in a row. Decline returns how many milliseconds the member's break
+// lasts if the member does not say: 0 at first, then a time that doubles.
 func (p *Member) Decline(deadline uint32) uint64 {
 	p.Declines++
 	p.InARow = min(p.InARow+1, 100)
@@ -181,18 +184,19 @@ func (p *Member) Decline(deadline uint32) uint64 {
 		stepOutDeadlines*uint64(deadline))
 }
 
-// Doubtful says whether a round with a quorum should not wait for the member until its deadline.
+// Doubtful says whether the member is unreliable, so that a round with a quorum should not wait for
+// it until the deadline.
 func (p *Member) Doubtful() bool { return p.debt > 0 }
 
-// Doubtful is how many members are doubtful.
+// Doubtful is the number of doubtful members.
 func (w *Crowd) Doubtful() int { return w.owing }
 
 // Doubt makes a newcomer doubtful until it has answered firstDebt records.
 func (w *Crowd) Doubt(slot uint32) { w.owe(&w.Members[slot], firstDebt) }
 
-// Stalled notes that a round waited for a member in vain, until its deadline or as long as its
-// [Member.Relied] says. If that happens too often, the member owes answers: first firstDebt, then
-// twice as many, and so on.
+// Stalled notes that a round waited for a member in vain, until the round's deadline or as long as
+// [Member.Relied] says. If that happens too often, the member becomes doubtful until it has
+// answered firstDebt records, next time twice as many, and so on.
 func (w *Crowd) Stalled(slot uint32) {
 	p := &w.Members[slot]
 	p.slack = min(p.slack+1, mostSlack)
@@ -210,7 +214,7 @@ func (w *Crowd) owe(p *Member, answers uint16) {
 	p.debt = max(p.debt, answers)
 }
 
-// Redeem notes that a member answered record n. Several answers to one record count once.
+// Redeem notes that a member answered record n. Several answers to the same record count once.
 func (w *Crowd) Redeem(slot uint32, n uint64) {
 	p := &w.Members[slot]
 	if n <= p.redeemed {

@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A Device is one that takes part, as its subject names it. Slot is 0 on an open roster.
+// A Device is a device that takes part, as its subject names it. Slot is 0 on an open roster.
 type Device struct {
 	Slot uint32
 	ID   string
@@ -16,11 +16,11 @@ type Device struct {
 // A Roster is the list of devices that take part.
 //
 // Invariants:
-//  1. IDs[slot] has that slot for ever. Slots is the inverse.
-//  2. Members with slots below Stored are in the log. The others wait for their slots and do not
-//     know them yet.
+//  1. IDs[slot] keeps that slot for ever. Slots is the inverse of IDs.
+//  2. Members with slots below Stored are in the log. The other ids in IDs wait for their slots and
+//     do not know the slots yet.
 //  3. On an open roster, IDs is empty. Waiting has at most as many ids as round 1 waits for, and
-//     is nil once that round was opened.
+//     is nil once round 1 was opened.
 type Roster struct {
 	Open       bool
 	IDs        []string
@@ -37,7 +37,8 @@ type Applicant struct {
 	Token string
 }
 
-// NewRoster returns a roster of ids by slot. The error matches [runlog.ErrCorrupt].
+// NewRoster returns a roster with the given ids, where the index is the slot. An error matches
+// [runlog.ErrCorrupt].
 func NewRoster(open bool, ids []string) (Roster, error) {
 	r := Roster{Open: open, IDs: ids, Slots: make(map[string]uint32, len(ids)), Stored: len(ids)}
 	if open {
@@ -71,8 +72,8 @@ func (r *Roster) Joined() int {
 	return r.Stored - r.Retired
 }
 
-// Apply notes a device that waits until the log has its slot, which it may have applied for before,
-// and says whether the log has to be told.
+// Apply notes a device that waits until the log has stored its slot. added is true if the device
+// has not applied before, so that the coordinator must add it to the log.
 func (r *Roster) Apply(id, token string) (added bool) {
 	slot, applied := r.Slots[id]
 	if !applied {
@@ -90,7 +91,7 @@ func (r *Roster) Store(count int) []string {
 	return r.IDs[r.Stored-count : r.Stored]
 }
 
-// Forget forgets applicants that the log could not store. They ask again.
+// Forget forgets applicants that the log could not store. Their devices ask again.
 func (r *Roster) Forget() {
 	for _, id := range r.IDs[r.Stored:] {
 		delete(r.Slots, id)
@@ -98,8 +99,8 @@ func (r *Roster) Forget() {
 	r.IDs = r.IDs[:r.Stored]
 }
 
-// Admitted returns the applicants that have got their slots, and forgets the applicants that have
-// none.
+// Admitted returns the applicants whose slots the log has stored, and forgets the applicants that
+// [Roster.Forget] removed.
 func (r *Roster) Admitted() (admitted []Applicant) {
 	still := r.applicants[:0]
 	for _, a := range r.applicants {

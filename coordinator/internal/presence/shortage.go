@@ -1,15 +1,17 @@
 package presence
 
-// firstReminder is how many pauses in a row a run has when it is first told of again that it lacks
-// devices. After that it is reported whenever their number has doubled.
+// firstReminder is the number of pauses in a row after which the coordinator first reports again
+// that the run lacks devices. After that, the coordinator reports whenever the number of pauses has
+// doubled.
 const firstReminder = 8
 
-// shortageMost bounds the pause between attempts of a run that lacks devices, in announcements.
+// shortageMost bounds the pause between attempts of a run that lacks devices, as a number of
+// announcements.
 const shortageMost = 12
 
-// A Shortage is a lack of devices for a quorum. The run asks again by itself: when enough devices
-// are back, or else after pauses that double. Only a person stops that, by Pause. Times are in
-// milliseconds.
+// A Shortage is a lack of devices for a quorum. The run asks devices again by itself: when enough
+// devices are back, or else after pauses that double. Only an operator can stop that, with Pause.
+// Times are in milliseconds.
 type Shortage struct {
 	Waits   bool   // no attempt is open; devices are told that the run is paused
 	Spells  uint32 // how often in a row it had to wait; 0: it has what it needs
@@ -30,7 +32,7 @@ func (s *Shortage) Wait(now, reannounce uint64, reason string) {
 	s.RetryAt = now + min(reannounce<<min(s.Spells-1, 8), shortageMost*reannounce)
 }
 
-// Reminds says whether to report the pause that began.
+// Reminds says whether the coordinator should report the pause that just began.
 func (s *Shortage) Reminds() bool {
 	return s.Spells >= firstReminder && s.Spells&(s.Spells-1) == 0
 }

@@ -3,18 +3,20 @@ package presence
 import "slices"
 
 // Two devices that run under one id answer the same records, each with its own numbers. A single
-// device repeats its answer to a record bit by bit, because it keeps it. A device that stores
-// nothing may answer anew after a restart, but hardly in one record after the other.
+// device keeps its answer to a record and repeats that answer bit by bit. A device that stores
+// nothing may compute another answer after a restart, but hardly to one record after the other.
 const (
-	// twinsAfter is how many records with two answers make two devices of a member.
+	// twinsAfter is the number of records with two different answers after which a member counts as
+	// two devices.
 	twinsAfter = 3
-	// aloneAfter is how many records in a row need one answer until a name counts as one device again.
+	// aloneAfter is the number of records in a row with one answer after which a member counts as one
+	// device again.
 	aloneAfter = 16
-	// mostTwins bounds how many of them a status names.
+	// mostTwins bounds how many such members a status names.
 	mostTwins = 8
 )
 
-// twins are the signs that two devices send as one member.
+// twins holds the signs that two devices send as one member.
 type twins struct {
 	last  Answer
 	two   bool  // the last record has two answers
@@ -23,8 +25,8 @@ type twins struct {
 	found bool
 }
 
-// Compare takes a member's answer, and says whether it shows, now, that two devices send as this
-// member. Answers to records before the last one prove nothing.
+// Compare takes a member's answer, and says whether this answer is the first proof that two devices
+// send as this member. Answers to records before the member's last record prove nothing.
 func (w *Crowd) Compare(slot uint32, a Answer) (found bool) {
 	t := &w.Members[slot].twins
 	last := t.last
@@ -47,8 +49,8 @@ func (w *Crowd) Compare(slot uint32, a Answer) (found bool) {
 	return false
 }
 
-// next begins another record after one that the member answered, if any. It says whether the member
-// is one device by now.
+// next begins another record. any says whether the member answered a record before. alone says
+// whether the member counts as one device.
 func (t *twins) next(any bool) (alone bool) {
 	if any && !t.two {
 		t.once = min(t.once+1, aloneAfter)
@@ -59,7 +61,8 @@ func (t *twins) next(any bool) (alone bool) {
 	return !t.found
 }
 
-// Twins returns the names of the first members as which two devices send, by the names of all.
+// Twins returns the names of the first members as which two devices send. names has the names of
+// all members, by slot.
 func (w *Crowd) Twins(names []string) (list []string) {
 	for _, slot := range w.twins {
 		if !w.Members[slot].Retired && len(list) < mostTwins {

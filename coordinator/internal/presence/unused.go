@@ -3,7 +3,8 @@ package presence
 import "fmt"
 
 // unusedAfter is for how many records in a row a member's work must count for little or nothing
-// before that is reported. The next report takes twice as many records, and so on.
+// before the coordinator reports that. The next report comes after twice as many records, and so
+// on.
 const unusedAfter, mostUnusedAfter = 16, 1 << 14
 
 // mostUnused bounds how many members with unused work a status names.
@@ -27,8 +28,8 @@ type unused struct {
 	named bool
 }
 
-// Unused notes that a member's work on record n counts for little or nothing. It says whether that
-// is to be told now.
+// Unused notes that a member's work on record n counts for little or nothing. tell says whether the
+// coordinator must report that now.
 func (w *Crowd) Unused(slot uint32, n uint64, fate Fate) (tell bool) {
 	p := &w.Members[slot]
 	u := &p.unused
@@ -50,7 +51,7 @@ func (w *Crowd) Unused(slot uint32, n uint64, fate Fate) (tell bool) {
 	return true
 }
 
-// Used notes that a member's work had not this fate.
+// Used notes that the member's last work did not suffer the given fate, which ends the count.
 func (w *Crowd) Used(slot uint32, fate Fate) {
 	u := &w.Members[slot].unused
 	if u.fate != fate || u.row == 0 {
@@ -68,7 +69,7 @@ func (w *Crowd) Used(slot uint32, fate Fate) {
 	}
 }
 
-// WhyUnused explains why a member's work counts for little or nothing, and what helps.
+// WhyUnused explains why a member's work counts for little or nothing, and what an operator can do.
 func (p *Member) WhyUnused() string {
 	u := &p.unused
 	switch u.fate {
@@ -83,7 +84,8 @@ func (p *Member) WhyUnused() string {
 		"others, or are the same as some", u.row)
 }
 
-// UnusedOf returns the names of the first members whose work counts for little or nothing, and why.
+// UnusedOf returns the names of the first present members whose work counts for little or nothing,
+// and the reasons.
 func (w *Crowd) UnusedOf(names []string) map[string]string {
 	var list map[string]string
 	for _, slot := range w.unused {

@@ -6,7 +6,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Count writes how many things there are: 1 attempt, 2 attempts.
+// Count returns a number with a noun, such as "1 attempt" or "2 attempts".
 func Count(n uint32, thing string) string {
 	if n != 1 {
 		thing += "s"
@@ -14,7 +14,7 @@ func Count(n uint32, thing string) string {
 	return fmt.Sprintf("%d %s", n, thing)
 }
 
-// Lacks says which devices a run waits for that lacks its quorum.
+// Lacks says which devices a run without a quorum waits for.
 func (w *Crowd) Lacks(quorum uint32) string {
 	text := fmt.Sprintf("%d of %s present, quorum %d: it goes on when they are back",
 		w.Present(), Count(uint32(len(w.Members)), "member"), quorum)

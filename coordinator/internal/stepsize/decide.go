@@ -37,9 +37,10 @@ func Decide(p *plan.Plan, rounds uint64, k survey.Kind,
 	return found, change, found.Value > 0
 }
 
-// measure has the plan give slopes a unit where halves would hold them badly, or not at all. Where
-// the even part is not below the odd one it cannot know how large they are: of one device, the
-// direction may by chance be level. By a unit of that, all later slopes would be too large to send.
+// measure sets the plan's loss unit if half-precision numbers would hold slopes badly, or not at
+// all. If the even part is not below the odd part, measure cannot know how large slopes are: with
+// one device, the loss along the direction may by chance be level. With a unit from such a slope,
+// all later slopes would be too large to send.
 func measure(p *plan.Plan, found *survey.Result, change *plan.Change) {
 	at := slices.IndexFunc(found.Rows, func(r survey.Row) bool { return r.At == found.Value })
 	if at < 0 || !(found.Rows[at].Even < found.Rows[at].Odd) {

@@ -1,5 +1,5 @@
-// Package uploads holds vectors that arrive in pieces until they are whole, within the memory that
-// the coordinator gives them. It has no clock.
+// Package uploads holds vectors that arrive in pieces until all pieces have arrived, within the
+// memory that the coordinator gives the package. The package has no clock.
 package uploads
 
 import (
@@ -12,34 +12,36 @@ import (
 const (
 	// Memory is the default of Config.UploadMemory.
 	Memory = 64 << 20
-	// Room is the memory of an unfinished vector beyond its bytes.
+	// Room is the memory that an unfinished vector takes in addition to its bytes.
 	Room = 256
-	// uploadIdle is how long a vector keeps its place without a new piece, in milliseconds.
+	// uploadIdle is how long a vector keeps its memory without a new piece, in milliseconds.
 	uploadIdle = 10_000
-	// lostFor is how long a vector that has lost its place lets other vectors go first, in
-	// milliseconds since a device was last told to wait. Devices wait less than that between two
-	// requests.
+	// lostFor is how long a vector that has lost its memory must let other vectors go first, in
+	// milliseconds since the coordinator last told a device to wait. Devices wait less than lostFor
+	// between two requests.
 	lostFor = 3000
-	// barredAfter is how often in a round a vector may lose its place before it lets others go first.
-	// A vector that is too slow counts as much as all of these.
+	// barredAfter is how often in a round a vector may lose its memory before it must let others go
+	// first. A vector that is too slow must do so at once.
 	barredAfter = 2
-	// judgedAfter is the share of the time until the deadline after which a vector is judged.
+	// judgedAfter: after 1/judgedAfter of the time until the deadline, a vector may count as too slow.
 	judgedAfter = 8
-	// leastPiece is the size of the smallest piece that counts as new.
+	// leastPiece is the size of the smallest piece that counts as a new piece.
 	leastPiece = 1 << 10
-	// mostFaults is how many damaged vectors of a device are tolerated in a round before no further
-	// one is taken.
+	// mostFaults is how many damaged vectors of a device the coordinator tolerates in a round. After
+	// more, it takes no vector of that device in that round.
 	mostFaults = 1
 )
 
 // Uploads are the vectors of the open round that have arrived in part. A vector reserves all its
-// memory when it begins, so every vector that has begun can be completed. If memory were taken as
-// pieces arrive, many vectors could exhaust it together and wait for each other.
+// memory when its first piece arrives, so every vector that has begun can be completed. If pieces
+// took memory as they arrive, many vectors could exhaust the memory together and wait for each
+// other.
 //
 // Invariants:
-//  1. under and order have the same vectors. The one heard of longest ago is in front.
-//  2. Promised is their memory when complete. It is at most Most, unless there is only one.
-//  3. The memory allocated for a vector is at most twice what has arrived.
+//  1. under and order have the same vectors. The vector whose last piece is oldest is in front.
+//  2. Promised is the memory of these vectors when complete. Promised is at most Most, unless there
+//     is only one vector.
+//  3. The memory allocated for a vector is at most twice the bytes that have arrived.
 type Uploads struct {
 	Most     int
 	Promised int
@@ -79,8 +81,8 @@ func (s *Uploads) Reset() {
 	s.Promised = 0
 }
 
-// Add takes a piece of id's vector. It returns the vector if that is complete, and otherwise the
-// answer to the device.
+// Add takes a piece of id's vector. If the vector is now complete, Add returns the vector, and
+// otherwise the answer to the device.
 func (s *Uploads) Add(
 	id string, u *wire.Upload, now uint64,
 ) (whole []byte, answer wire.UploadReply) {
@@ -111,15 +113,15 @@ func (s *Uploads) Add(
 	return nil, wire.UploadReply{State: wire.UploadMore, Offset: uint64(len(v.data))}
 }
 
-// is says whether a piece belongs to v, and not to a vector that replaces it.
+// is says whether a piece belongs to v, and not to another vector of the device that replaces v.
 func (v *upload) is(u *wire.Upload) bool {
 	return v.digest == u.Digest && v.weight == u.Weight && v.size == int(u.Size) &&
 		v.loss == math.Float32bits(u.Loss)
 }
 
-// begin reserves memory for a vector. If need be, it takes the memory of hopeless ones. It returns
-// nil if there is none. A device that has lost its place gets another one only when no other device
-// waits.
+// begin reserves memory for a vector, if need be by dropping hopeless vectors. begin returns nil if
+// there is no memory. A device whose vector has lost its memory barredAfter times gets memory again
+// only when no other device waits.
 func (s *Uploads) begin(id string, u *wire.Upload, now uint64) *list.Element {
 	v := &upload{id: id, digest: u.Digest, weight: u.Weight, loss: math.Float32bits(u.Loss),
 		size: int(u.Size), began: now, heard: now}
@@ -144,8 +146,8 @@ func (s *Uploads) begin(id string, u *wire.Upload, now uint64) *list.Element {
 	return s.under[id]
 }
 
-// hopeless returns a vector that is idle, or that will not be complete in time, nil if there is
-// none, and how much the loss of its place weighs.
+// hopeless returns a vector that is idle, or that will not be complete in time, or nil if there is
+// no such vector. weight is how much the loss counts towards barredAfter.
 func (s *Uploads) hopeless(now uint64) (e *list.Element, weight int) {
 	for e = s.order.Front(); e != nil; e = e.Next() {
 		switch v := e.Value.(*upload); {
@@ -158,8 +160,8 @@ func (s *Uploads) hopeless(now uint64) (e *list.Element, weight int) {
 	return nil, 0
 }
 
-// tooSlow says whether a vector will not be complete in time at the rate that it has had so far. It
-// is judged once a share of the time has passed.
+// tooSlow says whether a vector will not be complete in time at its rate so far. tooSlow returns
+// false until 1/judgedAfter of the time has passed.
 func (v *upload) tooSlow(now, by uint64) bool {
 	if now >= by || (now-v.began)*judgedAfter < by-v.began {
 		return false
@@ -170,13 +172,14 @@ func (v *upload) tooSlow(now, by uint64) bool {
 
 func (v *upload) room() int { return v.size + Room }
 
-// busy asks the device to try again later, each after another delay.
+// busy returns an answer that asks the device to try again later, with delays that differ between
+// devices.
 func (s *Uploads) busy() wire.UploadReply {
 	s.turned++
 	return wire.UploadReply{State: wire.UploadBusy, Wait: 500 + 250*(s.turned%8)}
 }
 
-// extend appends a piece.
+// extend appends a piece to a vector.
 func (s *Uploads) extend(e *list.Element, piece []byte, now uint64) {
 	v := e.Value.(*upload)
 	if need := len(v.data) + len(piece); need > cap(v.data) {
@@ -201,11 +204,12 @@ func (s *Uploads) Count() int { return s.order.Len() }
 // Faulty returns how many devices have sent damaged vectors.
 func (s *Uploads) Faulty() int { return len(s.faults) }
 
-// Spent says whether no further vector of a device is taken in this round.
+// Spent says whether the coordinator takes no further vector of a device in this round.
 func (s *Uploads) Spent(id string) bool { return s.faults[id] > mostFaults }
 
-// Blame counts a vector that was rejected, and says whether its device may send it again. A damaged
-// one may be sent once more; one that the device meant to send would be the same again.
+// Blame counts a vector that the coordinator rejected, and says whether the device may send it
+// again. A device may send a damaged vector once more. A vector that arrived as the device meant it
+// would be rejected again.
 func (s *Uploads) Blame(id string, damaged bool) (again bool) {
 	if !damaged {
 		s.faults[id] = mostFaults
