@@ -186,7 +186,7 @@ func (s *answerer) answer(ctx context.Context, r waitingRequest) {
 	s.bytes.Add(uint64(len(s.frame)))
 }
 
-// fail counts and logs why a request was not answered.
+// fail counts and logs why the service could not answer a request.
 func (s *answerer) fail(err error) {
 	s.failed.Add(1)
 	text := err.Error()

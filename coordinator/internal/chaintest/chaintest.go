@@ -1,4 +1,4 @@
-// Package chaintest makes the logs of small runs for tests. It imports no log, so that the
+// Package chaintest makes the logs of small runs for tests. The package imports no log, so the
 // tests of every log can use it.
 package chaintest
 
@@ -20,7 +20,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Plan returns a small plan with a listed roster: 2 members, both asked, 2 scalars.
+// Plan returns a small plan with a listed roster of 2 members; each round asks both for 2 scalars.
 func Plan(t testing.TB) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound("decomfl", "r", 4)
@@ -36,8 +36,8 @@ func Plan(t testing.TB) *plan.Plan {
 	return p
 }
 
-// PlanWith returns the small plan with fields set, name=value, for n devices, all of which take
-// part in every round.
+// PlanWith returns the small plan with fields, each as name=value, for a number of devices, all of
+// which take part in every round.
 func PlanWith(t testing.TB, fields []string, devices uint32) *plan.Plan {
 	t.Helper()
 	p := Plan(t)
@@ -51,7 +51,7 @@ func PlanWith(t testing.TB, fields []string, devices uint32) *plan.Plan {
 	return p
 }
 
-// DensePlan is [PlanWith] and transport=dense.
+// DensePlan returns the plan of [PlanWith] with transport=dense.
 func DensePlan(t testing.TB, devices uint32, fields ...string) *plan.Plan {
 	t.Helper()
 	fields = append([]string{"transport=dense", "dense_keep=4", "max_scalar=1e20"}, fields...)

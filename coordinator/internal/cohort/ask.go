@@ -29,11 +29,11 @@ func (a *Attempt) Asks(run string, slot uint32, id string) bool {
 	return a.Cohort.Has(run, a.Draw, a.Number, slot, id)
 }
 
-// Next begins the next record. It forgets the answers to the one before, except answers that may
-// come late. It keeps the cohorts of that record, by attempt, if both are phases of one round for
-// which the plan draws once. So the second phase asks the same devices as the first, even if
-// devices joined or left since. A coordinator that restarted in between knows no cohorts: it asks
-// the usual number, from the same draw.
+// Next begins the next record. Next forgets the answers to the record before, except answers that
+// may come late. If both records are phases of one round for which the plan draws devices once,
+// Next keeps the cohorts of the record before, by attempt. So the second phase asks the same
+// devices as the first, even if devices joined or left since. A coordinator that restarted between
+// the phases knows no cohorts: it asks the usual number of devices, from the same draw.
 func (k *Cohort) Next() {
 	k.Roster.Waiting = nil
 	k.Answers, k.late = k.late, k.Answers
@@ -50,12 +50,12 @@ func (k *Cohort) Next() {
 	k.Attempts = k.Attempts[:0]
 }
 
-// draw is the record for which the open record's cohorts are drawn.
+// draw is the record number for which the open record's cohorts are drawn.
 func (k *Cohort) draw() uint64 { return k.log.Plan.Draw(k.log.N+1, k.log.Point.N) }
 
-// Ask begins an attempt at the open record: Attempt describes it, and Await decides for whom it
-// waits. all says whether it asks every member, round that it asks for a round's scalars, for which
-// groups may name the devices.
+// Ask begins an attempt at the open record: Attempt describes the attempt, and Await decides for
+// which devices it waits. all says whether the attempt asks every member. round says whether the
+// attempt asks for a round's scalars; in that case groups may name the devices.
 func (k *Cohort) Ask(number uint32, all, round bool, now uint64) {
 	a := Attempt{Number: number, Cohort: k.Draw(number, now), Draw: k.draw()}
 	if all {
@@ -70,11 +70,13 @@ func (k *Cohort) Ask(number uint32, all, round bool, now uint64) {
 	k.Since = now
 }
 
-// Idle has announcements describe a cohort that no attempt asks. Evaluators are drawn from it.
+// Idle makes announcements describe a cohort that no attempt asks, because evaluators are drawn
+// from that cohort.
 func (k *Cohort) Idle(now uint64) { k.Attempt = Attempt{Cohort: k.Draw(0, now)} }
 
-// Draw returns the devices that an attempt asks. Attempts are counted on after Resume, and the
-// cohort grows on. A cohort that the record keeps is asked as it was.
+// Draw returns the devices that an attempt asks. After Resume, the number of the attempt and the
+// size of the cohort continue to grow. If the record keeps a cohort for the attempt, Draw returns
+// that cohort.
 func (k *Cohort) Draw(attempt uint32, now uint64) wire.Cohort {
 	if int(attempt) < len(k.kept) {
 		return k.kept[attempt]
@@ -95,7 +97,8 @@ func (k *Cohort) Asks(m presence.Device) bool {
 	return k.Attempt.Asks(k.log.Plan.Run, m.Slot, m.ID)
 }
 
-// HasAsked says whether an attempt at the open record asks a member, and whether the last one does.
+// HasAsked says whether any attempt at the open record asks a member, and whether the last attempt
+// does.
 func (k *Cohort) HasAsked(m presence.Device) (current, ok bool) {
 	for i := len(k.Attempts) - 1; i >= 0; i-- {
 		if k.Attempts[i].Asks(k.log.Plan.Run, m.Slot, m.ID) {
@@ -105,8 +108,8 @@ func (k *Cohort) HasAsked(m presence.Device) (current, ok bool) {
 	return false, false
 }
 
-// Everyone returns a function that says whether an attempt at the open record asked a member. It
-// stays right when the record is closed.
+// Everyone returns a function that says whether an attempt at the open record asked a member. The
+// function stays valid after the record is closed.
 func (k *Cohort) Everyone() func(presence.Device) bool {
 	run, attempts := k.log.Plan.Run, slices.Clone(k.Attempts)
 	return func(m presence.Device) bool {
@@ -115,8 +118,8 @@ func (k *Cohort) Everyone() func(presence.Device) bool {
 	}
 }
 
-// Poll returns how many present devices the attempt asks, about, and a function that says whether
-// it asks a device.
+// Poll returns about how many present devices the attempt asks, and a function that says whether
+// the attempt asks a device.
 func (k *Cohort) Poll() (devices uint64, asks func(slot uint32, id string) bool) {
 	run, a := k.log.Plan.Run, k.Attempt
 	devices = k.Want()
@@ -135,7 +138,7 @@ func (k *Cohort) slots() iter.Seq[uint32] {
 	return a.Cohort.Slots(k.log.Plan.Run, a.Draw, a.Number)
 }
 
-// Standing shows the members to policies as they are now.
+// Standing returns the members with their present states, for policies.
 func (k *Cohort) Standing(now uint64) policy.Members { return standing{k, now} }
 
 type standing struct {

@@ -1,5 +1,6 @@
-// Package cohort knows the devices of a run: whom the next record asks, who answered it, and for
-// whom it waits. It sends nothing: the engine asks it, and tells devices and people.
+// Package cohort knows the devices of a run: which devices the next record asks, which answered,
+// and for which it waits. The package sends nothing: the engine asks it, and informs devices and
+// operators.
 package cohort
 
 import (
@@ -12,13 +13,13 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A Cohort is the devices of a run, as far as the next record needs to know them. Times are in
-// milliseconds.
+// A Cohort holds what the coordinator needs to know about the devices of a run to make the next
+// record. Times are in milliseconds.
 //
 // Invariants:
-//  1. Pending is how many devices of a listed roster Waits is true for, among those that Attempt
-//     asks. It is 0 on an open roster.
-//  2. Attempt is the last of Attempts, unless no round is open.
+//  1. Pending is the number of devices that Attempt asks and for which Waits is true, on a listed
+//     roster. Pending is 0 on an open roster.
+//  2. Attempt is the last element of Attempts, unless no round is open.
 type Cohort struct {
 	Roster  presence.Roster
 	Most    int // members of a listed roster
@@ -42,8 +43,8 @@ type Cohort struct {
 	Reasons   [8]uint32     // why devices declined it, by reason; 0 for unknown reasons
 }
 
-// New returns the members of a log at a position. None of them has answered yet. retired are those
-// that take no part any more. Policies take part in whom to ask.
+// New returns the cohort of a log at a position. No member has answered yet. retired are the
+// members that no longer take part. The policies p help to decide which devices an attempt asks.
 func New(log *runlog.Position, members, retired []string, p *policy.Set) (k Cohort, err error) {
 	listed := log.Plan.Roster == plan.ListedRoster
 	k.Most, k.log, k.groups, k.steps = plan.MaxMembers, log, p.Groups, p.Steps
@@ -62,16 +63,16 @@ func New(log *runlog.Position, members, retired []string, p *policy.Set) (k Coho
 	return k, nil
 }
 
-// Member returns the member with an id that takes part.
+// Member returns the member with an id. ok is false if there is none, or if it is retired.
 func (k *Cohort) Member(id string) (m presence.Device, ok bool) {
 	m, ok = k.Roster.Find(id)
 	return m, ok && (k.Roster.Open || !k.Crowd.Members[m.Slot].Retired)
 }
 
-// Moved follows the log.
+// Moved notes the log's next record.
 func (k *Cohort) Moved(_ []byte, r wire.Record) { k.prev, k.kept = r.Prev.Tip(), k.kept[:0] }
 
-// Timely says whether a message is about the open record or the record before.
+// Timely says whether a message is about the open record or about the record before.
 func (k *Cohort) Timely(n uint64, tip wire.Tip) bool {
 	return n == k.log.N+1 && tip == k.log.Hash.Tip() || n == k.log.N && tip == k.prev
 }
@@ -87,7 +88,7 @@ func (k *Cohort) Joined(count int) (ids []string) {
 	return ids
 }
 
-// Retire notes that a member takes no part any more.
+// Retire notes that a member no longer takes part.
 func (k *Cohort) Retire(m presence.Device, now uint64) {
 	k.Crowd.Members[m.Slot].Retired = true
 	k.Crowd.Place(m.Slot, now)
@@ -99,7 +100,7 @@ func (k *Cohort) Contributed(m presence.Device) bool {
 	return k.Answers.Of(m)&presence.Contributed != 0
 }
 
-// Repeats says whether an answer of a member to record n is one that the coordinator has.
+// Repeats says whether the coordinator already has a member's answer to record n.
 func (k *Cohort) Repeats(m presence.Device, n uint64) bool {
 	switch n {
 	case k.Answers.N:
@@ -110,7 +111,8 @@ func (k *Cohort) Repeats(m presence.Device, n uint64) bool {
 	return !k.Roster.Open && k.Crowd.Members[m.Slot].Record == n
 }
 
-// Asked returns how many members the attempt asks. It is 0 on an open roster, where nobody knows.
+// Asked returns how many members the attempt asks. Asked returns 0 on an open roster, where the
+// number is unknown.
 func (k *Cohort) Asked() uint32 {
 	if k.Roster.Open {
 		return 0
@@ -118,11 +120,11 @@ func (k *Cohort) Asked() uint32 {
 	return uint32(k.Attempt.Cohort.Sampled)
 }
 
-// Want is how many answers of an open roster an attempt aims at.
+// Want is the number of answers that an attempt aims at, on an open roster.
 func (k *Cohort) Want() uint64 { return uint64(k.log.Plan.Sampled(math.MaxUint32)) }
 
-// Beyond says whether there are more answers than honest devices of an open roster could give. It
-// bounds the memory that such a roster can take.
+// Beyond says whether there are more answers than honest devices of an open roster could give. With
+// this limit, the coordinator bounds the memory that an open roster can take.
 func (k *Cohort) Beyond(answers int) bool {
 	return k.Roster.Open && uint64(answers) > 4*k.Want()+1024
 }

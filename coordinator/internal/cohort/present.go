@@ -7,12 +7,13 @@ import (
 	"github.com/zofl/zofl/wire/deviceinfo"
 )
 
-// Who takes part in a listed roster. Presence decides how many devices an attempt asks and for whom
-// it waits, and nothing else. The cohort stays a uniform choice of the roster, which anybody can
-// recompute: every present device is in it with the same probability. An open roster remembers no
-// device.
+// The methods in this file track which members of a listed roster take part. Presence decides how
+// many devices an attempt asks and for which devices it waits, and nothing else. The cohort stays a
+// uniform choice of the roster, which anybody can recompute: the cohort has every present device
+// with the same probability. With an open roster, the coordinator remembers no device.
 
-// Heard notes that a member sent something, and says whether it is back.
+// Heard notes that a member sent something. back says whether the member was lost, silent or had
+// left.
 func (k *Cohort) Heard(m presence.Device, now uint64) (back bool) {
 	if k.Roster.Open {
 		return false
@@ -27,13 +28,13 @@ func (k *Cohort) Heard(m presence.Device, now uint64) (back bool) {
 	return true
 }
 
-// Same says whether a member's answers show that two devices send as this member.
+// Same says whether a member's answers now prove that two devices send as this member.
 func (k *Cohort) Same(m presence.Device, a presence.Answer) bool {
 	return !k.Roster.Open && k.Crowd.Compare(m.Slot, a)
 }
 
-// Rejoined notes that a member joined again, which ends its break, and says whether it had one. It
-// also notes what the member says about itself, if anything.
+// Rejoined notes that a member joined again, which ends the member's break. back says whether the
+// member was on a break. Rejoined also notes what the member says about itself, if anything.
 func (k *Cohort) Rejoined(m presence.Device, tells []byte, now uint64) (back bool) {
 	p := &k.Crowd.Members[m.Slot]
 	p.About = nil
@@ -51,7 +52,7 @@ func (k *Cohort) Rejoined(m presence.Device, tells []byte, now uint64) (back boo
 }
 
 // Took notes a member's contribution to record n. current says whether the last attempt asked for
-// it: then its latency is known.
+// the contribution, so that the member's latency is known.
 func (k *Cohort) Took(m presence.Device, n uint64, current bool, now uint64) {
 	if k.Roster.Open {
 		return
@@ -74,14 +75,14 @@ func (k *Cohort) Redeem(m presence.Device, n uint64) {
 	}
 }
 
-// Unused notes that a member's work on record n counts for little or nothing, and says whether to
-// tell so now.
+// Unused notes that a member's work on record n counts for little or nothing. tell says whether to
+// report that now.
 func (k *Cohort) Unused(slot uint32, n uint64, fate presence.Fate) (tell bool) {
 	return !k.Roster.Open && k.Crowd.Unused(slot, n, fate)
 }
 
-// Judged notes whether a contribution to the open record was cut by a factor, and which share of
-// its weight it lost. It says whether to tell that the member's work is unused.
+// Judged notes whether a contribution to the open record was scaled down by a factor, and which
+// share of its weight it lost. tell says whether to report now that the member's work is unused.
 func (k *Cohort) Judged(slot uint32, factor, lost float64) (tell bool) {
 	switch {
 	case lost > 0.5:
@@ -104,8 +105,9 @@ func (k *Cohort) Declined(m presence.Device, reason wire.DeclineReason) {
 	k.Reasons[reason]++
 }
 
-// Rest gives a member that keeps declining a break: for as long as it says, or else for a time that
-// doubles. It returns the time if the member was present so far, and otherwise 0.
+// Rest gives a member that keeps declining a break: for as long as the member says, or else for a
+// time that doubles. Rest returns the length of the break if the member was present before, and
+// otherwise 0.
 func (k *Cohort) Rest(m presence.Device, r *wire.Reply, current bool, now uint64) (out uint64) {
 	if k.Roster.Open {
 		return 0
@@ -130,7 +132,8 @@ func (k *Cohort) Rest(m presence.Device, r *wire.Reply, current bool, now uint64
 	return out
 }
 
-// Left notes that a member leaves, and says whether that is news. The member keeps its slot.
+// Left notes that a member leaves. The member keeps its slot. news is false if the member had left
+// already, or is retired.
 func (k *Cohort) Left(m presence.Device, now uint64) (news bool) {
 	if k.Roster.Open {
 		delete(k.Roster.Waiting, m.ID)

@@ -2,7 +2,8 @@ package cohort
 
 import "github.com/zofl/zofl/wire"
 
-// A ResponseRate estimates how many devices of an open roster answer, from how many have answered.
+// A ResponseRate estimates how many devices of an open roster would answer, from the number of
+// answers.
 type ResponseRate struct {
 	Population uint64 // devices that would answer if all were asked
 	threshold  uint64 // of the record that is being counted; 0 for none
@@ -10,7 +11,7 @@ type ResponseRate struct {
 	Early      bool   // it closed before all had time to answer
 }
 
-// Ask returns the threshold at which want devices should answer an attempt. Each attempt asks twice
+// Ask returns the threshold at which about want devices answer an attempt. Each attempt asks twice
 // as many devices as the attempt before.
 func (y *ResponseRate) Ask(want uint64, attempt uint32) uint64 {
 	if want >= y.Population {
@@ -29,8 +30,8 @@ func (y *ResponseRate) Begin(threshold uint64) {
 	y.threshold, y.Answers, y.Early = threshold, 0, false
 }
 
-// learn moves the estimate a quarter of the way to the counted share. A record that closed early
-// shows only a lower bound.
+// learn moves the estimate a quarter of the way to the number that the last answers show. A record
+// that closed early shows only a lower bound.
 func (y *ResponseRate) learn() {
 	if y.threshold == 0 {
 		return

@@ -7,8 +7,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Await decides for whom an attempt waits that has taken a number of contributions. It forgets the
-// declines before, and excuses absent devices.
+// Await decides for which devices an attempt waits. taken is the number of contributions that the
+// record has already. Await forgets earlier declines, and does not wait for absent devices.
 func (k *Cohort) Await(taken uint32) {
 	k.Reasons = [len(k.Reasons)]uint32{}
 	k.Answers.Forgive()
@@ -43,7 +43,7 @@ func (k *Cohort) awaited() uint32 {
 	return waits
 }
 
-// AwaitStep decides for whom the attempt waits in its next step.
+// AwaitStep decides for which devices the attempt waits in its next step.
 func (k *Cohort) AwaitStep(now uint64) {
 	k.Since, k.Pending = now, 0
 	for slot := range k.slots() {
@@ -59,7 +59,7 @@ func (k *Cohort) Waits(m presence.Device, asked bool) bool {
 		k.Crowd.Members[m.Slot].Excused != k.serial && (k.steps == nil || k.steps.Waits(m.Slot))
 }
 
-// Answered notes an answer; waited says whether the attempt waited for it.
+// Answered notes an answer; waited says whether the attempt waited for that answer.
 func (k *Cohort) Answered(waited bool) {
 	switch {
 	case waited:
@@ -69,7 +69,7 @@ func (k *Cohort) Answered(waited bool) {
 	}
 }
 
-// Excuse has the attempt wait no longer for a member, and says whether it did.
+// Excuse makes the attempt stop waiting for a member, and returns true if the attempt did wait.
 func (k *Cohort) Excuse(m presence.Device) bool {
 	p := &k.Crowd.Members[m.Slot]
 	if p.Excused == k.serial || k.Answers.Of(m) != 0 || !k.Asks(m) {
@@ -79,8 +79,8 @@ func (k *Cohort) Excuse(m presence.Device) bool {
 	return true
 }
 
-// Relied says whether the attempt, which has a quorum, still counts on a member for which it waits.
-// Each has at least least milliseconds.
+// Relied says whether the attempt, which has a quorum, still waits for a reliable member. The
+// attempt waits at least least milliseconds for each such member.
 func (k *Cohort) Relied(now, least uint64) bool {
 	for slot := range k.slots() {
 		if k.Waits(presence.Device{Slot: slot}, true) &&
@@ -92,8 +92,9 @@ func (k *Cohort) Relied(now, least uint64) bool {
 }
 
 // Missing returns the slots for which the attempt waits, ascending, and as many slots of silent
-// devices as fit. A device that is not named concludes that its reply arrived, but the reply of a
-// silent device may be lost. ok is false if it waits for more than can be named.
+// devices as fit. A device that Missing does not name concludes that its reply arrived, but the
+// reply of a silent device may be lost. ok is false if the attempt waits for more devices than it
+// can name.
 func (k *Cohort) Missing() (m wire.Missing, ok bool) {
 	if k.Roster.Open || k.Pending > wire.MaxMissing {
 		return nil, false
@@ -112,7 +113,7 @@ func (k *Cohort) Missing() (m wire.Missing, ok bool) {
 	return wire.MissingOf(slots)
 }
 
-// Lacks names a member if its answer to the open record has not arrived.
+// Lacks returns a member's slot if the member's answer to the open record has not arrived.
 func (k *Cohort) Lacks(slot uint32) (m wire.Missing) {
 	if k.Answers.Of(presence.Device{Slot: slot}) == 0 {
 		m, _ = wire.MissingOf([]uint32{slot})
@@ -120,8 +121,9 @@ func (k *Cohort) Lacks(slot uint32) (m wire.Missing) {
 	return m
 }
 
-// Missed notes the devices for which an attempt that closes waited in vain. over says whether it
-// waited until its end. It returns the slots of members that may be lost since, ascending.
+// Missed notes the devices for which an attempt that closes waited in vain. over says whether the
+// attempt waited until its end. Missed returns the slots of members that are silent from now on,
+// ascending.
 func (k *Cohort) Missed(over bool) (silent []uint32) {
 	if k.Roster.Open {
 		return nil
@@ -142,8 +144,8 @@ func (k *Cohort) Missed(over bool) (silent []uint32) {
 	return silent
 }
 
-// Lose notes that no round waits for a silent member any more, and says whether that is news: a
-// pardoned one is lost again.
+// Lose notes that no round waits for a silent member any more. news is false if Lose was called for
+// the member before and the member sent nothing since: a pardoned member may become silent again.
 func (k *Cohort) Lose(slot uint32, now uint64) (news bool) {
 	k.Crowd.Place(slot, now)
 	p := &k.Crowd.Members[slot]
@@ -151,8 +153,8 @@ func (k *Cohort) Lose(slot uint32, now uint64) (news bool) {
 	return news
 }
 
-// Lacking is how many more devices the open record needs for the plan's quorum, beyond the present
-// ones that may still contribute, if so many contributed.
+// Lacking returns how many more devices the open record needs for the plan's quorum, in addition to
+// the given number of contributions and the present devices that may still contribute.
 func (k *Cohort) Lacking(contributed uint32) int {
 	reachable := int(k.Crowd.Present())
 	for _, slot := range k.Answers.Given {
@@ -163,8 +165,8 @@ func (k *Cohort) Lacking(contributed uint32) int {
 	return int(k.log.Plan.Quorum) - int(contributed) - reachable
 }
 
-// BackBy returns the time when enough devices are back from their break, if so many contributed. It
-// is the largest number if there are too few.
+// BackBy returns the time when enough devices will be back from their breaks for a quorum, with the
+// given number of contributions. If too few devices are on a break, BackBy returns math.MaxUint64.
 func (k *Cohort) BackBy(contributed uint32, now uint64) uint64 {
 	k.Crowd.Sweep(now)
 	return k.Crowd.BackBy(now, k.Lacking(contributed))

@@ -11,16 +11,16 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// A Checker reads the messages of the devices of a run. A fault is the counter for the fault that
-// was found, or nil.
+// A Checker reads the messages of the devices of a run. Each method returns as fault the counter of
+// the fault that it found, or nil.
 type Checker struct {
 	Plan     *plan.Plan
 	Counters *report.Counters
 	None     bool // contributions have no scalars: they are vectors, or masked
 }
 
-// Scalars reads a contribution of blocks blocks of scalars into dst. Where the plan has classes it
-// has a block for each part.
+// Scalars reads a contribution into dst: a block of scalars for each step, or for each class where
+// the plan has classes.
 func (d *Checker) Scalars(dst *[]float32, r *wire.Reply, steps, perturbations int) (fault *uint64) {
 	slope, good := float32(0), d.Plan.StepAuto == 0
 	if len(r.Rest) > 0 {
@@ -46,15 +46,15 @@ func (d *Checker) Scalars(dst *[]float32, r *wire.Reply, steps, perturbations in
 	return nil
 }
 
-// slopeOf returns the slope behind the scalars of a contribution. good is false if these answer a
-// survey, or lack the slope that the plan asks for.
+// slopeOf returns the slope after the scalars of a contribution. good is false if rest answers a
+// survey, or lacks the slope that the plan asks for.
 func (d *Checker) slopeOf(rest []byte) (slope float32, good bool) {
 	slope, ok := survey.SlopeOf(rest)
 	return slope, survey.Answered(rest) == survey.None && (ok || d.Plan.StepAuto == 0)
 }
 
 // read decodes blocks of P scalars into the memory of dst, and returns the largest |v| as
-// [gather.Read] does. ok is false if they are of another form than the plan's.
+// [gather.Read] does. ok is false if the scalars do not have the plan's form.
 func (d *Checker) read(dst *[]float32, s wire.Scalars, blocks, p int) (largest float32, ok bool) {
 	switch precision := d.Plan.Precision; {
 	case d.Plan.Classes > 0:
@@ -87,7 +87,7 @@ func (d *Checker) Survey(dst *[]float32, r *wire.Reply, kind survey.Kind) (fault
 	return nil
 }
 
-// Vector looks at a complete vector.
+// Vector checks a complete vector.
 func (d *Checker) Vector(u *wire.Upload, data []byte) (fault *uint64) {
 	if wire.HashObject(data) != u.Digest {
 		return &d.Counters.WrongDigest
@@ -101,9 +101,10 @@ func (d *Checker) Vector(u *wire.Upload, data []byte) (fault *uint64) {
 	return nil
 }
 
-// Control reads a contribution's control variate into dst, and returns its record, 0 if there is
-// none: a device that has never contributed has none. In phase 2 all have one. scalars returns how
-// many scalars a variate along a record has; ok is false if none can be along that record.
+// Control reads a contribution's control variate into dst, and returns the variate with its record,
+// or 0 for the record if there is none, because a device that has never contributed has no variate.
+// In phase 2 all devices have one. scalars returns how many scalars a variate along a record has;
+// ok is false if no variate can be along that record.
 func (d *Checker) Control(dst *[]float32, r *wire.Reply, phase uint8,
 	scalars func(n uint64) (scalars int, ok bool)) (v wire.ControlVariate, fault *uint64) {
 	ok := false

@@ -32,8 +32,8 @@ func (c *Core) isRoot(slot uint32) bool {
 	return slices.Contains(c.Plan.Roots, c.cohort.Roster.IDs[slot])
 }
 
-// take counts a contribution. Its numbers are in the chain's Item. control is the record of its
-// control variate, 0 for none.
+// take counts a contribution, whose numbers are in the chain's Item. control is the record of the
+// contribution's control variate, 0 for none.
 func (c *Core) take(slot uint32, r *wire.Reply, control uint64) {
 	k := &c.chain.Item
 	k.Slot, k.Claim, k.Loss, k.Sent, k.Control = slot, r.Weight, r.Loss, r.Values, control

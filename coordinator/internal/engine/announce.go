@@ -5,7 +5,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// An announcer knows when to announce, and remembers its last announcement.
+// An announcer knows when the next announcement is due, and remembers the last announcement.
 type announcer struct {
 	on      bool
 	at      uint64 // when it is on
@@ -13,12 +13,13 @@ type announcer struct {
 	compact bool   // whether announcements have the compact form if there is one
 }
 
-// announce sends an announcement, and schedules the repetition. The first announcement of a record
+// announce sends an announcement, and schedules its repetition. The first announcement of a record
 // brings the records since the last announcement, which is all that an up-to-date device needs.
-// Later attempts carry more records, because some devices did not answer, and so does a restarted
-// coordinator, because it cannot know which devices have answered. An attempt that lasts is
-// announced again with the last record alone: most devices work, and a device that lacks more
-// fetches it. Repetitions name the devices that did not answer if they are few.
+// Later attempts carry more records, because some devices did not answer. So does a restarted
+// coordinator, because it cannot know which devices have answered. While an attempt lasts, announce
+// repeats the announcement with only the last record: most devices are working, and a device that
+// lacks more records fetches them. Repetitions name the devices that did not answer if they are
+// few.
 func (c *Core) announce() {
 	a := c.head()
 	fresh, budget := a.N-c.announcer.last, 0
@@ -52,7 +53,7 @@ func (c *Core) announce() {
 }
 
 // head returns the announcement without records: at most [wire.MaxHead] bytes, with the reference
-// if there is one.
+// digest if there is one.
 func (c *Core) head() wire.Announcement {
 	a := wire.Announcement{
 		Rest:          c.tail(c.votes.reference, nil, false),

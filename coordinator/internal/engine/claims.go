@@ -7,11 +7,11 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Claims are records that devices say they have, and that the log lacks: it ends before them, or it
-// has others in their place. They mean that the log was lost, or set back. Then devices hold the
-// last copy of the model, so the run pauses until a person decides. A run that has ended cannot
-// pause, because nobody could resume it. Its devices accept the end, and keep their copy as the
-// earlier model.
+// Claims are records that devices say they have, and that the log lacks: the log ends before them,
+// or has other records in their place. Claims mean that somebody lost the log, or restored an older
+// copy. Devices then hold the last copy of the model, so the run pauses until an operator decides.
+// A run that has ended cannot pause, because nobody could resume it. The devices of such a run
+// accept the end, and keep their copy as the earlier model.
 type claims struct {
 	anew   bool   // Config.BeginAnew
 	loss   uint64 // Config.AcceptLoss
@@ -20,7 +20,7 @@ type claims struct {
 }
 
 // ahead says whether a joining device has to wait because it has records of this run that the log
-// lacks. If so, it pauses the run.
+// lacks. If the device has to wait, ahead pauses the run.
 func (c *Core) ahead(id string, k *wire.Known) bool {
 	claim := runlog.Claim{N: k.N, Tip: k.Tip}
 	switch {
@@ -43,7 +43,7 @@ func (c *Core) ahead(id string, k *wire.Known) bool {
 	return true
 }
 
-// lacksRecord says why the run pauses.
+// lacksRecord returns the text that says why the run pauses.
 func (c *Core) lacksRecord(id string, n uint64) string {
 	const ways = "restore the log, or make one from a device's checkpoint (zofl recover), or accept " +
 		"the loss (%szofl resume)"
@@ -55,20 +55,20 @@ func (c *Core) lacksRecord(id string, n uint64) string {
 		"on to record %d: "+ways, id, n, c.N, "")
 }
 
-// holds says whether the log has a claimed record. A log that begins with a state is trusted for
-// what came before. Record 1 alone is no model that could be lost.
+// holds says whether the log has a claimed record. holds returns true for records before the state
+// with which a log begins, and for record 1, because record 1 alone is no model that could be lost.
 func (c *Core) holds(claim runlog.Claim) bool {
 	tip, known := c.Tip(claim.N)
 	return claim.N < max(c.Begins, 2) || known && tip == claim.Tip
 }
 
-// accepts says whether a person has accepted the loss of a claimed record.
+// accepts says whether an operator has accepted the loss of a claimed record.
 func (c *Core) accepts(claim runlog.Claim) bool {
 	return c.claims.anew || c.claims.waived || c.decided.accepted.Accepts(claim, c.claims.began)
 }
 
-// waive accepts the loss that paused the run, and what else its log lacked when this coordinator
-// began.
+// waive accepts the loss that paused the run, and all other records that the log lacked when this
+// coordinator began.
 func (c *Core) waive() {
 	if p := c.halt.paused; p.Claim != nil {
 		c.claims.waived = true

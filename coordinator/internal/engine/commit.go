@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// append hands the next record to the log. closed is the event to emit once it is stored.
+// append hands the next record to the log. closed is the event to emit once the log has stored it.
 func (c *Core) append(r *wire.Record, closed report.Event) {
 	r.N, r.Prev, r.Epoch = c.N+1, c.Hash, c.life.epoch
 	if r.N == 1 {
@@ -21,7 +21,7 @@ func (c *Core) append(r *wire.Record, closed report.Event) {
 }
 
 // handToLog hands the pending record to the log, for the first time or again. While the log fails,
-// announcements keep saying so.
+// announcements keep saying that it fails.
 func (c *Core) handToLog() {
 	c.next.doubtful = false
 	c.announcer.on = c.announcer.on && c.next.trouble != ""
@@ -63,7 +63,7 @@ func (c *Core) move(record []byte) (wire.Record, error) {
 	return r, nil
 }
 
-// committed goes on after the last record.
+// committed continues after the log has stored the last record.
 func (c *Core) committed() {
 	if c.evaluation.due {
 		c.beginEvaluation()
@@ -74,13 +74,13 @@ func (c *Core) committed() {
 	}
 }
 
-// keep deletes vectors that are too old, after the next record was announced.
+// keep deletes vectors that are too old, after the core announced the next record.
 func (c *Core) keep() {
 	c.vectors.due = false
 	c.emit(Output{Kind: OutKeep, N: c.N, Names: c.Vectors()})
 }
 
-// proceed begins the next record, unless the run pauses, ends or has other work first.
+// proceed begins the next record, unless the run is paused, ends, or has other work first.
 func (c *Core) proceed() {
 	p := &c.Plan
 	switch {
@@ -104,7 +104,7 @@ func (c *Core) proceed() {
 }
 
 // waiting says whether round 1 still waits for members. A restarted coordinator of an open roster
-// does not: its devices joined its predecessor.
+// does not wait, because the devices joined the coordinator before it.
 func (c *Core) waiting() bool {
 	if c.Rounds > 0 || c.cohort.Roster.Open && (c.life.restarted || c.cohort.Roster.Waiting == nil) {
 		return false

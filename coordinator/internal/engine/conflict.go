@@ -9,7 +9,7 @@ import (
 )
 
 // conflict handles that the log already has another record n. The log decides, so the core
-// continues from the stored record. It yields only to a coordinator that began later.
+// continues from the stored record. The core gives up only for a coordinator that began later.
 func (c *Core) conflict(n uint64, stored []byte) {
 	if c.phase() != appending || n != c.N+1 {
 		return
@@ -27,8 +27,8 @@ func (c *Core) conflict(n uint64, stored []byte) {
 	}
 }
 
-// adopt replaces the pending record by another coordinator's. The open round's contributions are
-// lost; an operator's request stays queued.
+// adopt replaces the pending record by another coordinator's record. The open round's contributions
+// are lost; an operator's request stays in the queue.
 //
 // Errors match [runlog.ErrCorrupt], or [runlog.ErrPlan] if the record begins another run.
 func (c *Core) adopt(stored []byte) error {
@@ -60,7 +60,7 @@ func (c *Core) adopt(stored []byte) error {
 	return nil
 }
 
-// depose stops this core for good: it emits no further outputs.
+// depose stops this core for good: the core emits no further outputs.
 func (c *Core) depose() {
 	c.life.deposed, c.announcer.on = true, false
 	c.emit(Output{Kind: OutFail, Err: runlog.ErrDeposed})

@@ -5,8 +5,9 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// controlOf reads a contribution's control variate into the chain's Item. It returns its record, or
-// 0 if there is none. fault is the counter for the fault that it found.
+// controlOf reads a contribution's control variate into the chain's Item. controlOf returns the
+// variate's record, or 0 if there is no variate. fault is the counter of the fault that controlOf
+// found.
 func (c *Core) controlOf(r *wire.Reply) (n uint64, fault *uint64) {
 	if !c.Plan.SendsControl() || c.round.phase == 1 || c.round.survey != survey.None {
 		return 0, nil

@@ -22,7 +22,7 @@ import (
 	"github.com/zofl/zofl/wire/compact"
 )
 
-// An Input is something that happened.
+// An Input is something that happened outside the core.
 type Input struct {
 	Kind  InputKind
 	ID    string // the device, from the subject; InRetire, InRetired; InPause, InPlan: who asks
@@ -62,8 +62,8 @@ const (
 	InDecided // the log has stored decisions, or could not
 )
 
-// An Output is something to be done. Outputs are done in order. The outcomes of OutAppend and
-// OutMember are inputs.
+// An Output is something that the coordinator must do. The coordinator performs outputs in order.
+// The outcomes of OutAppend and OutMember are inputs.
 type Output struct {
 	Kind  OutputKind
 	N     uint64        // OutAppend, OutKeep
@@ -94,7 +94,7 @@ const (
 	OutDecide                     // store decisions in the log
 )
 
-// A phase is how far the next record is.
+// A phase says how far the core is with the next record.
 type phase uint8
 
 const (
@@ -104,15 +104,16 @@ const (
 	failed                  // nobody knows whether the log has its bytes
 )
 
-// A Core is a coordinator without goroutine, clock or I/O. One goroutine at a time may call it. Its
-// only randomness is the noise that a plan asks it for, from Config.Random.
+// A Core is a coordinator without goroutine, clock or I/O. Only one goroutine at a time may call
+// it. A Core's only randomness is the noise of a plan with dp_by=coordinator, from Config.Random.
 //
 // Invariants:
-//  1. The position is the log's. It moves only on InAppended and InConflict, by what is stored.
+//  1. The position is the log's position. The position moves only on InAppended and InConflict,
+//     past the record that the log has stored.
 //  2. No announcement has a record that is not in the log.
 //  3. In phases appending and failed, next has record N+1.
-//  4. Each member's contribution to record N+1 is in the chain at most once.
-//  5. A deposed core emits only the fact that it is deposed.
+//  4. The chain has each member's contribution to record N+1 at most once.
+//  5. A deposed core emits only the output that says so.
 type Core struct {
 	runlog.Position
 	logindex.Archive
@@ -143,7 +144,8 @@ type Core struct {
 	out       []Output
 }
 
-// A life is how far a coordinator is.
+// A life holds the state of a coordinator's life: its epoch, whether it started, whether it is
+// deposed.
 type life struct {
 	epoch     uint64
 	restarted bool // the log had records when it began
@@ -161,17 +163,17 @@ type Config struct {
 	AcceptLoss   uint64
 	UploadMemory int // 0 is [uploads.Memory]
 
-	// Policies returns the policies that a plan uses. They see its changes through p.
+	// Policies returns the policies that a plan uses. The policies see the plan's changes through p.
 	Policies func(p *plan.Plan, epoch uint64) policy.Set
 
-	// Records calls each with the records of the log, up to last.
+	// Records calls each with every record of the log up to last.
 	Records func(last uint64, each func(record []byte)) error
 
 	// Random is the source of the noise of a plan with dp_by=coordinator.
 	Random io.Reader
 }
 
-// New returns a core that continues a log, or begins one with cfg.Plan.
+// New returns a core that continues a log, or begins a log with cfg.Plan.
 func New(cfg Config, h *History) (*Core, error) {
 	c := &Core{
 		Position: h.Position,
@@ -227,7 +229,7 @@ func New(cfg Config, h *History) (*Core, error) {
 	return c, nil
 }
 
-// meet makes the cohort from what the log has of members.
+// meet makes the cohort from the members in the log.
 func (c *Core) meet(h *History) (err error) {
 	begun := c.Rounds > 0 || c.Point.N > 0
 	if c.Plan.Roster == plan.ListedRoster && begun && len(h.Members) == 0 && h.Base == nil {
@@ -249,7 +251,7 @@ func (c *Core) checkPlan(plan *plan.Plan) error {
 	return runlog.SamePlan(r.Plan, plan)
 }
 
-// Start returns the first outputs. When Run is called again, timers go on, and so does an
+// Start returns the first outputs. If the caller calls Run again, Start continues the timers and an
 // interrupted append.
 func (c *Core) Start(now uint64) []Output {
 	c.begin(now)
@@ -273,7 +275,7 @@ func (c *Core) Start(now uint64) []Output {
 	return c.out
 }
 
-// Step handles one input. now never decreases. The outputs are valid until the next Step.
+// Step handles one input. now never decreases. The outputs are valid until the next call of Step.
 func (c *Core) Step(now uint64, in Input) []Output {
 	c.begin(now)
 	if c.life.deposed {
@@ -329,7 +331,7 @@ func (c *Core) begin(now uint64) {
 	c.out = c.out[:0]
 }
 
-// tick does what is due.
+// tick does what is due at the present time.
 func (c *Core) tick() {
 	switch {
 	case c.life.deposed:

@@ -49,7 +49,7 @@ func (c *Core) Status() report.Status {
 	return s
 }
 
-// addPause adds who paused the run, and which pause is planned.
+// addPause adds the name of who paused the run, and the planned pause.
 func (c *Core) addPause(s *report.Status) {
 	if p := c.halt.paused; p != nil {
 		s.By = p.By
@@ -62,7 +62,7 @@ func (c *Core) addPause(s *report.Status) {
 	}
 }
 
-// Faulty is how many messages were dropped that no honest device sends.
+// Faulty is the number of dropped messages that no honest device sends.
 func (c *Core) Faulty() uint64 { return c.counters.Faulty() }
 
 func (c *Core) state() report.State {

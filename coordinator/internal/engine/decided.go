@@ -7,12 +7,12 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// The log keeps beside its records what keeps the run from going on, and which losses a person has
-// accepted: so a pause outlives its coordinator. Decisions are handed to the log before devices are
-// told of them. While the log cannot store them, the coordinator acts on them all the same, says
-// that they are not kept, and hands them out with each announcement of the pause.
+// The log keeps, beside its records, the pause of the run and the losses that an operator has
+// accepted: so a pause outlives its coordinator. The core hands decisions to the log before it
+// tells devices. While the log cannot store decisions, the coordinator acts on them all the same,
+// reports that the log does not keep them, and hands them out with each announcement of the pause.
 
-// What was decided, and how far the log has it.
+// decided holds the decisions, and whether the log has stored them.
 type decided struct {
 	paused   *runlog.Pause    // when this coordinator began
 	planned  *runlog.Pause    // nil: no pause is planned
@@ -21,7 +21,7 @@ type decided struct {
 	unkept   string           // why the log does not have it
 }
 
-// decide hands to the log what is decided now.
+// decide hands the present decisions to the log.
 func (c *Core) decide() {
 	d := &c.decided
 	now := runlog.Decisions{Pause: c.halt.paused, Planned: d.planned,
@@ -30,7 +30,7 @@ func (c *Core) decide() {
 	c.emit(Output{Kind: OutDecide, Decisions: &now})
 }
 
-// decisionsStored handles that the log has stored what was decided, or could not.
+// decisionsStored handles that the log has stored decisions, or could not store them.
 func (c *Core) decisionsStored(err error) {
 	c.decided.storing, c.decided.unkept = false, ""
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *Core) decisionsStored(err error) {
 	}
 }
 
-// decideAgain hands decisions to the log that it could not store.
+// decideAgain hands decisions to the log again if the log could not store them.
 func (c *Core) decideAgain() {
 	if c.decided.unkept != "" && !c.decided.storing {
 		c.decide()
@@ -51,11 +51,11 @@ func (c *Core) planPause(in Input) {
 	c.decide()
 }
 
-// Planned returns the pause that an operator planned; nil: none.
+// Planned returns the pause that an operator planned, or nil if there is none.
 func (c *Core) Planned() *runlog.Pause { return c.decided.planned }
 
-// recall goes on with what an earlier coordinator decided. A pause because of a claim ends if the
-// log has the record again, or if its loss is accepted.
+// recall restores the decisions of an earlier coordinator. A pause because of a claim ends if the
+// log has the claimed record again, or if an operator has accepted its loss.
 func (c *Core) recall() {
 	d, l := &c.decided, &c.claims
 	if d.paused == nil && d.planned == nil && l.loss == 0 {

@@ -10,11 +10,11 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// referRecords is how many records bring a new reference in their first announcements. Repetitions
-// and join answers always bring it.
+// referRecords is the number of records whose first announcements bring a new reference.
+// Repetitions and answers to joins always bring the reference.
 const referRecords = 4
 
-// Votes are the digests that devices report, and their outcome.
+// votes holds the digests that devices report, and the reference that follows from them.
 type votes struct {
 	digests.Votes
 	reference wire.Reference // the newest; N is 0 before the first
@@ -22,7 +22,7 @@ type votes struct {
 	log       *runlog.Position
 }
 
-// begin sets the reference for the state at which the log begins, the state after record n.
+// begin sets the reference for the state at which the log begins. n is the last record of the log.
 func (v *votes) begin(b *runlog.Base, n uint64) {
 	v.reference = wire.Reference{N: b.N, Tip: b.Hash.Tip(), Digest: b.Digest}
 	v.refersTo = n + referRecords
@@ -35,7 +35,8 @@ func (v *votes) Moved([]byte, wire.Record) {
 	}
 }
 
-// poll notes that the attempt asks for the digest of the last state, and how many present devices.
+// poll notes that the attempt asks for the digest of the last state, and about how many present
+// devices it asks.
 func (c *Core) poll() {
 	devices, asks := c.cohort.Poll()
 	c.votes.Poll(c.N, devices, asks)
@@ -53,7 +54,7 @@ func (c *Core) digestReport(m presence.Device, id string, r *wire.Reply) {
 	}
 }
 
-// refer announces the reference of a state if the digest that was just reported makes another one.
+// refer announces another reference of a state if the digest that was just reported changes it.
 func (c *Core) refer(d *digests.Digests, id string, digest report.Digest) {
 	changed, tells := c.votes.Refer(d, id, digest, c.Plan.ClaimBound > 0)
 	if changed && d.N >= c.votes.reference.N {
@@ -65,8 +66,8 @@ func (c *Core) refer(d *digests.Digests, id string, digest report.Digest) {
 	}
 }
 
-// witness says whether an id may only report digests: it is in Config.Witnesses and is not a
-// member.
+// witness says whether an id may only report digests, because the id is in Config.Witnesses and is
+// not a member.
 func (c *Core) witness(id string) bool {
 	_, member := c.cohort.Roster.Slots[id]
 	return !member && slices.Contains(c.votes.Witnesses, id)

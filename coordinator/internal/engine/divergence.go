@@ -6,28 +6,28 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// A run that diverges pauses until somebody resumes it or rolls it back, because more rounds would
-// waste the devices' work. No record holds losses, so a restarted coordinator begins to watch
-// midway.
+// A run that diverges pauses until an operator resumes it or rolls it back, because more rounds
+// would waste the devices' work. No record holds losses, so the watch of a restarted coordinator
+// begins in the middle of the run.
 
-// A watch follows the loss.
+// A watch follows the loss of a run.
 type watch struct {
 	loss.Watch
 	why  string  // the run pauses, or has paused, because it diverged; "": it has not
 	last float32 // loss of the last round
 }
 
-// observe shows the watch the losses of the round that closes. Devices measured them where the
-// round begins. Second phases are left out. Their devices measure where the first phase's did, and
-// the watch would count one round twice, or with a surrogate at the round's new point, where the
-// next round begins.
+// observe passes the losses of the round that closes to the watch. Devices measured these losses at
+// the point where the round begins. observe leaves out second phases: their devices measure at the
+// same point as in the first phase, or with a surrogate at the point where the next round begins,
+// and the watch would count one round twice.
 func (c *Core) observe() {
 	if c.round.phase != 2 && c.watch.Observe(float64(c.Plan.Diverge), c.N, c.round.losses) {
 		c.watch.why = c.watch.Diverged(&c.Plan, &c.Position)
 	}
 }
 
-// exploded says whether the model has left the range of numbers, after an attempt.
+// exploded says, after an attempt, whether the model's numbers have become too large.
 func (c *Core) exploded() bool {
 	if c.Plan.Diverge == 0 || c.round.survey != survey.None ||
 		!c.watch.Exploded(c.cohort.Reasons[:], c.cohort.Reachable) {
@@ -37,14 +37,14 @@ func (c *Core) exploded() bool {
 	return true
 }
 
-// Moved follows the log: a person went back to a better state.
+// Moved restarts the watch after a rollback, because an operator returned to a better state.
 func (w *watch) Moved(_ []byte, r wire.Record) {
 	if r.Kind == wire.KindRollback {
 		w.restart()
 	}
 }
 
-// restart begins anew after an operator accepted the state from which the run continues.
+// restart begins the watch anew after an operator accepted the state from which the run continues.
 func (w *watch) restart() {
 	w.why = ""
 	w.Again()

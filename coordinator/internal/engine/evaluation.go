@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// An evaluation is the current one, and the result of the last one.
+// evaluations holds the current evaluation, and the result of the last one.
 type evaluations struct {
 	evaluation.Evaluation
 	last report.Evaluation
@@ -17,7 +17,8 @@ type evaluations struct {
 	tell func(report.Event)
 }
 
-// Moved follows the log. A rollback ends an evaluation: its state is no more on the log's path.
+// Moved notes the log's next record. A rollback ends an evaluation, because the evaluated state is
+// no longer on the log's path.
 func (e *evaluations) Moved(_ []byte, r wire.Record) {
 	if r.Kind == wire.KindRollback {
 		e.report()
@@ -41,7 +42,8 @@ func (c *Core) evaluationReply(m presence.Device, r *wire.Reply) {
 	}
 }
 
-// finishEvaluation reports the evaluation once, and ends the run if it reached its goal.
+// finishEvaluation reports the evaluation once, and ends the run if the evaluation reached the
+// plan's goal.
 func (c *Core) finishEvaluation() {
 	if !c.evaluation.report() {
 		return
@@ -51,7 +53,7 @@ func (c *Core) finishEvaluation() {
 	}
 }
 
-// report emits the evaluation, once, if any device answered, and says whether it did.
+// report emits the evaluation, once, if any device answered, and says whether it emitted the event.
 func (e *evaluations) report() bool {
 	if e.Done || e.Sum.Count == 0 {
 		return false

@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// catchUp has the followers stand where the log does.
+// catchUp brings the followers to the log's position.
 func (c *Core) catchUp() {
 	c.late = late.Work{Log: &c.Position, Epoch: c.life.epoch}
 	c.late.Past.Listed = !c.cohort.Roster.Open
@@ -20,8 +20,8 @@ func (c *Core) catchUp() {
 	c.enlist()
 }
 
-// tell tells the followers of the log's last record, and those that begin with it: a change or a
-// rollback gives the run another plan.
+// tell passes the log's last record to the followers, and to followers that begin with that record,
+// because a change or a rollback gives the run another plan.
 func (c *Core) tell(record []byte, r wire.Record) {
 	for _, f := range c.followers {
 		f.Moved(record, r)
@@ -39,8 +39,8 @@ func (c *Core) tell(record []byte, r wire.Record) {
 	}
 }
 
-// resurvey has the run make the surveys that a change of the plan asks for, beside those that it
-// made before.
+// resurvey adds the surveys that a change of the plan asks for to the surveys that the run already
+// had.
 func (c *Core) resurvey() {
 	old := c.policy.Surveys
 	all := c.life.policies(&c.Plan, c.life.epoch).Surveys

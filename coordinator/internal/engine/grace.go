@@ -2,14 +2,14 @@ package engine
 
 // leastGrace is the least time that doubtful devices get after the quorum, in milliseconds. A round
 // with a quorum waits for reliable members at least leastQuorums times as long as the quorum took,
-// and at least a leastPart-th of the deadline.
+// and at least 1/leastPart of the deadline.
 const leastGrace, leastQuorums, leastPart = 25, 3, 8
 
-// For doubtful members it waits half as long again as the quorum took. For a reliable member it
-// waits some times as long as the member usually takes. So a silent member costs a short wait, or
-// part of a deadline, but not a deadline each time.
+// After the quorum, a round waits for doubtful members half as long again as the quorum took. For a
+// reliable member, the round waits some times as long as the member usually takes. So a silent
+// member delays each round by a short wait, or by part of a deadline, but not by a whole deadline.
 
-// grants gives the members that have not answered their time, once there is a quorum.
+// grants begins the short wait for the members that have not answered, once there is a quorum.
 func (c *Core) grants() {
 	if r := &c.round; r.grace == 0 && c.quorum().Enough() {
 		r.quorate = c.now - c.cohort.Since
@@ -17,7 +17,7 @@ func (c *Core) grants() {
 	}
 }
 
-// lookAgain sets the time when the attempt decides anew for which devices it waits.
+// lookAgain sets the time when the attempt decides again for which devices it waits.
 func (c *Core) lookAgain() {
 	c.round.grace = c.now + max((c.now-c.cohort.Since)/2, leastGrace)
 }
@@ -32,8 +32,8 @@ func (r *round) ends() uint64 {
 	return r.closes
 }
 
-// goesOn says whether an attempt whose short wait is over still waits: for a reliable member that
-// is not overdue. Then it looks again later.
+// goesOn says whether an attempt whose short wait is over still waits for a reliable member that is
+// not overdue. If so, the attempt decides again later.
 func (c *Core) goesOn() bool {
 	if c.now >= c.round.closes {
 		return false
@@ -45,8 +45,9 @@ func (c *Core) goesOn() bool {
 	return true
 }
 
-// patience is how long an attempt with a quorum at least waits for a reliable member. Vectors and
-// the steps of secure aggregation have until the deadline: they take longer than an answer.
+// patience is the least time for which an attempt with a quorum waits for a reliable member.
+// Vectors and the steps of secure aggregation have until the deadline, because they take longer
+// than an answer with scalars.
 func (c *Core) patience() uint64 {
 	if c.vectors != nil || c.stepping() {
 		return forever

@@ -5,7 +5,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/logindex"
 )
 
-// A History is the part of its log that a core needs.
+// A History is the part of a log that a core needs.
 type History = logindex.History
 
 // Span returns the segment of record n, and the log's last record.

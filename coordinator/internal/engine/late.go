@@ -7,25 +7,26 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// With Plan.Late = N a contribution that missed its record counts in a later one, along the older
-// record's directions, discounted by its age. This file decides which contributions these are.
+// With Plan.Late = N a contribution that missed its record counts in a later record, along the
+// older record's directions, discounted by its age. This file decides which late contributions
+// count.
 //
-// The age of a contribution to record n' in record n is the number of n's round less that of n'.
-// Rounds are numbered along the log's path. So changes do not age a contribution, and a rollback
-// drops contributions to records that it undoes.
+// The age of a contribution to record n' in record n is the number of n's round minus the number of
+// the round of n'. Rounds are numbered along the log's path. So changes of the plan do not age a
+// contribution, and a rollback drops contributions to records that the rollback undoes.
 //
 // A contribution counts at most once. So the coordinator accepts late contributions only to records
-// that it closed itself, because it knows who counted in these. Contributions to a record that
-// another epoch closed, or that this coordinator found in the log when it started, are dropped as
-// late.
+// that it closed itself, because it knows which devices contributed to these records. The
+// coordinator drops, as late, contributions to a record that another epoch closed, or that was in
+// the log when this coordinator started.
 
-// isLate says whether a contribution is to a record that was closed, or is being appended.
+// isLate says whether a contribution is to a record that is closed, or is being appended.
 func (c *Core) isLate(r *wire.Reply) bool {
 	closed := r.N <= c.N || r.N == c.N+1 && (c.phase() == appending || c.phase() == failed)
 	return c.Plan.Late > 0 && closed
 }
 
-// lateContribution keeps a contribution to a closed record for the next one.
+// lateContribution keeps a contribution to a closed record until the next record counts it.
 func (c *Core) lateContribution(m presence.Device, r *wire.Reply) {
 	c.countLate(m, r)
 	past := c.late.Past.Find(r.N)
@@ -44,8 +45,8 @@ func (c *Core) lateContribution(m presence.Device, r *wire.Reply) {
 	c.late.Waiting.Add(of, m.Slot, c.chain.Item.Values, c.chain.WeightOf(r.Weight), r.Loss)
 }
 
-// judgeLate reads a late contribution's numbers into the chain's Item. fault is the counter of the
-// reason why it does not count, nil if it counts.
+// judgeLate reads a late contribution's numbers into the chain's Item. If the contribution does not
+// count, fault is the counter of the reason. Otherwise fault is nil.
 func (c *Core) judgeLate(past *late.Round, m presence.Device, r *wire.Reply) (fault *uint64) {
 	switch {
 	case past == nil || !c.late.Fresh(past.Number):
@@ -68,8 +69,9 @@ func (c *Core) judgeLate(past *late.Round, m presence.Device, r *wire.Reply) (fa
 }
 
 // hasLateRoom says whether a record still has room for a contribution to a round. A record of
-// transport=relay has room for Plan.Target late contributions. One of transport=mean has a term for
-// each round, however many contributed, but an open roster's members are not bounded.
+// transport=relay has room for Plan.Target late contributions. A record of transport=mean has one
+// term for each round, however many devices contributed, but the number of an open roster's devices
+// is not bounded.
 func (c *Core) hasLateRoom(past *late.Round) bool {
 	switch {
 	case past.Scalars > late.MostScalars(&c.Plan):
@@ -88,8 +90,8 @@ func (c *Core) collected() uint32 {
 	return c.chain.Taken
 }
 
-// joinLate moves the waiting late contributions into the record that is being made. It remembers
-// which devices were counted on time.
+// joinLate moves the waiting late contributions into the record that the core makes now. joinLate
+// also remembers which devices contributed on time.
 func (c *Core) joinLate() {
 	l := &c.late
 	if c.Plan.Late == 0 {
@@ -107,7 +109,7 @@ func (c *Core) joinLate() {
 		Scalars: c.round.scalars, Asked: c.cohort.Everyone()}, &c.cohort.Answers)
 }
 
-// counts returns how many contributions the record that is being made counts, and their weight.
+// counts returns how many contributions the new record counts, and their weight.
 func (c *Core) counts() (contributors uint32, weight uint64) {
 	l := &c.late.Joining
 	count, own := c.chain.End.Total()

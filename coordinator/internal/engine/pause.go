@@ -10,21 +10,22 @@ import (
 
 // A run opens no round while it is paused, while it lacks devices, or while its log fails. Four
 // things pause a run: an operator, a device that has records which the log lacks, a run that
-// diverges, and a survey that finds no value. Then somebody has to resume it, and the log keeps the
-// pause. A lack of devices or a failing log ends by itself, and with its coordinator.
+// diverges, and a survey that finds no value. After such a pause, an operator has to resume the
+// run, and the log keeps the pause. A lack of devices or a failing log ends by itself, and no log
+// keeps it.
 
-// A halt is why no round is open.
+// A halt holds the reasons why no round is open.
 type halt struct {
 	paused   *runlog.Pause // somebody has to resume the run; nil: nobody has
 	shortage presence.Shortage
 }
 
-// halted says whether no round may be open although the run has not ended.
+// halted says whether the run must not open a round although it has not ended.
 func (c *Core) halted() bool {
 	return c.halt.paused != nil || c.next.trouble != "" || c.halt.shortage.Waits
 }
 
-// why says why the run is halted. Trouble with the log comes first.
+// why returns the reason why the run is halted. A failing log comes first.
 func (c *Core) why() string {
 	switch {
 	case c.next.trouble != "":
@@ -35,8 +36,8 @@ func (c *Core) why() string {
 	return c.halt.shortage.Reason
 }
 
-// pause opens no more rounds. The open round keeps its contributions until a change takes its
-// place. A requested end cannot be paused.
+// pause makes the run open no more rounds. The open round keeps its contributions until a change
+// replaces the round. pause does nothing once an operator has requested the end.
 func (c *Core) pause(reason string) { c.pauseFor(&runlog.Pause{Reason: reason}) }
 
 func (c *Core) pauseFor(p *runlog.Pause) {
@@ -56,8 +57,8 @@ func (c *Core) pauseFor(p *runlog.Pause) {
 	}
 }
 
-// resume goes on where pause stopped. A record that the log did not store is handed to it again at
-// once.
+// resume continues where pause stopped. If the log did not store a record, resume hands that record
+// to the log again at once.
 func (c *Core) resume() {
 	if c.phase() == failed {
 		c.handToLog()
@@ -100,8 +101,8 @@ func (c *Core) resume() {
 }
 
 // appendFailed handles an append whose outcome is unknown: the log may or may not hold record n.
-// The run halts, and the same bytes are handed out again every Reannounce. If that cannot help, Run
-// ends.
+// The run halts, and the core hands out the same bytes again every Reannounce. If that cannot help,
+// Run ends.
 func (c *Core) appendFailed(n uint64, err error) {
 	switch {
 	case c.phase() != appending || n != c.N+1:
@@ -112,7 +113,7 @@ func (c *Core) appendFailed(n uint64, err error) {
 	}
 }
 
-// giveUp tells devices that the run halts, and ends Run: an operator must repair the log.
+// giveUp tells devices that the run halts, and ends Run, because an operator must repair the log.
 func (c *Core) giveUp(err error) {
 	c.distress("the log cannot be continued: " + err.Error())
 	c.emit(Output{Kind: OutFail, Err: err})
@@ -127,7 +128,8 @@ func (c *Core) distress(text string) {
 	c.announceClosed()
 }
 
-// recovered handles that the log works again. A pause lasts until an operator resumes the run.
+// recovered handles that the log stores records again. A pause lasts until an operator resumes the
+// run.
 func (c *Core) recovered() {
 	if c.next.trouble == "" {
 		return

@@ -7,7 +7,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// What the cohort learns of members, people are told, and a round that waits for members goes on.
+// The methods in this file report what the cohort learns of members, and continue a round that
+// waits for members.
 
 // heard notes that a member sent something.
 func (c *Core) heard(m presence.Device) {
@@ -17,7 +18,7 @@ func (c *Core) heard(m presence.Device) {
 	}
 }
 
-// tellOf emits an event about a member, and how many are present since.
+// tellOf emits an event about a member, with the number of members present after it.
 func (c *Core) tellOf(kind report.EventKind, m presence.Device) {
 	c.emitEvent(report.Event{Kind: kind, ID: m.ID, Members: c.cohort.Crowd.Present()})
 }
@@ -29,7 +30,7 @@ func (c *Core) compare(m presence.Device, a presence.Answer) {
 	}
 }
 
-// joinedAgain notes that a member joined again, which ends its absence.
+// joinedAgain notes that a member joined again, which ends the member's absence.
 func (c *Core) joinedAgain(m presence.Device, tells []byte) {
 	c.heard(m)
 	if c.cohort.Rejoined(m, tells, c.now) {
@@ -37,14 +38,14 @@ func (c *Core) joinedAgain(m presence.Device, tells []byte) {
 	}
 }
 
-// tooLate notes a contribution that came when its record was closed.
+// tooLate notes a contribution that came after its record was closed.
 func (c *Core) tooLate(m presence.Device, r *wire.Reply) {
 	if r.Kind == wire.Contribution && c.cohort.Unused(m.Slot, r.N, presence.TooLate) {
 		c.tellUnused(m.Slot)
 	}
 }
 
-// judged notes whether a contribution to the record that is being made was cut, or lost weight.
+// judged notes whether a contribution to the new record was scaled down, or lost weight.
 func (c *Core) judged(slot uint32, factor, lost float64) {
 	if c.cohort.Judged(slot, factor, lost) {
 		c.tellUnused(slot)
@@ -75,14 +76,15 @@ func (c *Core) goodbye(m presence.Device) {
 	}
 }
 
-// excuse makes the current attempt wait no longer for a member.
+// excuse makes the current attempt stop waiting for a member.
 func (c *Core) excuse(m presence.Device) {
 	if c.phase() == collecting && c.cohort.Excuse(m) {
 		c.answered(true)
 	}
 }
 
-// missed reports the members that are lost since the current attempt waited for them in vain.
+// missed reports the members that count as lost because the current attempt waited for them in
+// vain.
 func (c *Core) missed() {
 	if c.hopeless() {
 		return
@@ -94,8 +96,8 @@ func (c *Core) missed() {
 	}
 }
 
-// pauseOf returns the pause before attempt tries+1 of a record, in milliseconds: it doubles with
-// each try, up to most, and differs from record to record.
+// pauseOf returns the pause before attempt tries+1 of a record, in milliseconds. The pause doubles
+// with each try, up to most, and differs from record to record.
 func (c *Core) pauseOf(tries uint32, most uint64) uint64 {
 	bound := min(uint64(250)<<min(tries, 16), max(most, 1))
 	draw := prng.Philox([4]uint32{uint32(c.N), c.cohort.Attempt.Number, 0, 0},
@@ -103,8 +105,8 @@ func (c *Core) pauseOf(tries uint32, most uint64) uint64 {
 	return bound - bound/2*uint64(draw)>>32
 }
 
-// Devices returns the members by slot, without times, and their times. There are none on an open
-// roster.
+// Devices returns the members by slot, without times, and separately their times. An open roster
+// has no members.
 func (c *Core) Devices(now uint64) (list []report.Device, times []presence.Times) {
 	list, times = c.cohort.Crowd.Devices(c.cohort.Roster.IDs, c.N, max(c.now, now))
 	for slot := range list {

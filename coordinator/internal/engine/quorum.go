@@ -7,8 +7,8 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// quorum returns the answers that the open round, or the open step of secure aggregation, has and
-// needs. All code that asks whether the round may close asks this value.
+// quorum returns how many answers the open round, or the open step of secure aggregation, has and
+// needs. All code that decides whether the round may close uses this value.
 func (c *Core) quorum() quorum.Quorum {
 	r := &c.round
 	q := quorum.Quorum{Have: c.chain.Taken, Least: c.Plan.Quorum, Most: c.Plan.Target,

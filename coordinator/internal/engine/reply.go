@@ -90,8 +90,8 @@ func (c *Core) contribution(m presence.Device, r *wire.Reply) {
 	c.answered(waited)
 }
 
-// again counts a reply that the coordinator has. A device repeats its reply when an announcement
-// is repeated.
+// again counts a reply that the coordinator already has. A device repeats its reply when the
+// coordinator repeats an announcement.
 func (c *Core) again() {
 	if c.round.calls > 1 {
 		c.counters.Repeated++
@@ -100,7 +100,7 @@ func (c *Core) again() {
 	}
 }
 
-// counted notes a contribution whose numbers were counted.
+// counted notes a contribution whose numbers are in the chain.
 func (c *Core) counted(m presence.Device, r *wire.Reply) {
 	c.cohort.Answers.Set(m, presence.Contributed)
 	c.counters.Contributions++
@@ -127,8 +127,8 @@ func (c *Core) decline(m presence.Device, r *wire.Reply) {
 	c.answered(waited)
 }
 
-// admit says whether a reply is to the open round, from a device that was asked. current says
-// whether the current attempt asks it.
+// admit says whether a reply is to the open round and from a device that an attempt asked. current
+// says whether the current attempt asks that device.
 func (c *Core) admit(m presence.Device, r *wire.Reply) (current, ok bool) {
 	switch {
 	case r.N <= c.N, r.N == c.N+1 && (c.phase() == appending || c.phase() == failed):
@@ -157,7 +157,7 @@ func (c *Core) admit(m presence.Device, r *wire.Reply) (current, ok bool) {
 	return current, c.hasRoom()
 }
 
-// hasRoom bounds the memory that an open roster can take.
+// hasRoom says whether there is memory for another answer, and bounds the memory of an open roster.
 func (c *Core) hasRoom() bool {
 	answers := len(c.cohort.Answers.IDs)
 	if c.vectors != nil {
@@ -177,8 +177,8 @@ func (c *Core) countLate(m presence.Device, r *wire.Reply) {
 	}
 }
 
-// judge reads a contribution's numbers into the chain's Item. fault is the counter for the fault
-// that it found, or nil.
+// judge reads a contribution's numbers into the chain's Item. fault is the counter of the fault
+// that judge found, or nil.
 func (c *Core) judge(r *wire.Reply) (fault *uint64) {
 	if c.round.survey != survey.None {
 		return c.desk().Survey(&c.chain.Item.Values, r, c.round.survey)
@@ -191,8 +191,8 @@ func (c *Core) desk() *contribution.Checker {
 		None: c.vectors != nil || c.policy.Steps != nil}
 }
 
-// answered closes the attempt if it has nothing more to wait for. waited says that the attempt
-// waited for the device that answered.
+// answered closes the attempt if the attempt has nothing more to wait for. waited says whether the
+// attempt waited for the device that answered.
 func (c *Core) answered(waited bool) {
 	c.cohort.Answered(waited)
 	switch c.quorum().Next() {

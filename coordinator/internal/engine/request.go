@@ -11,16 +11,16 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A queue holds changes that go to the log as soon as possible.
+// A queue holds records that must go to the log as soon as possible.
 type queue struct {
 	records []*wire.Record // that operators asked for
 	end     *wire.End
 }
 
-// ErrEnded: the run has ended, or is about to; see coordinator.ErrEnded.
+// ErrEnded: the run has ended, or is about to end; see coordinator.ErrEnded.
 var ErrEnded = errors.New("the run has ended")
 
-// Check returns the reason why an operator's request cannot be carried out, nil if it can.
+// Check returns the reason why the core cannot carry out an operator's request, or nil if it can.
 func (c *Core) Check(r *wire.Record) error {
 	err := c.allows(r)
 	if err == nil && c.queue.requested() {
@@ -29,7 +29,7 @@ func (c *Core) Check(r *wire.Record) error {
 	return err
 }
 
-// allows returns the reason why a requested record cannot be the next one, nil if it can.
+// allows returns the reason why a requested record cannot be the next record, or nil if it can.
 func (c *Core) allows(r *wire.Record) error {
 	switch {
 	case c.life.deposed:
@@ -60,7 +60,7 @@ func (c *Core) allows(r *wire.Record) error {
 }
 
 // request queues a record that an operator asked for. A rollback does not wait for the open round.
-// While the run is paused, no change waits.
+// While the run is paused, a change does not wait either.
 func (c *Core) request(r *wire.Record) {
 	c.queue.records = append(c.queue.records, r)
 	waits := c.halt.paused != nil || c.halt.shortage.Waits || r.Kind == wire.KindRollback
@@ -69,8 +69,8 @@ func (c *Core) request(r *wire.Record) {
 	}
 }
 
-// takeTurn hands the first possible requested record to the log, and says whether there was one.
-// Requests that are no longer possible are refused.
+// takeTurn hands the first possible requested record to the log, and says whether there was such a
+// record. takeTurn refuses requests that are no longer possible.
 func (c *Core) takeTurn() bool {
 	for len(c.queue.records) > 0 {
 		r := *c.queue.records[0]
@@ -104,16 +104,16 @@ func fieldsOf(change *plan.Change) (names []string) {
 	return names
 }
 
-// Moved drops an end that followed from what a rollback undoes.
+// Moved drops a pending end, unless an operator requested it, because a rollback undoes its reason.
 func (q *queue) Moved(_ []byte, r wire.Record) {
 	if r.Kind == wire.KindRollback && !q.requested() {
 		q.end = nil
 	}
 }
 
-// end ends the run once pending records are stored. If the end was requested, neither a pause nor a
-// rollback stops it, whichever came first. A requested end replaces one that the run's state
-// demanded.
+// end ends the run once pending records are stored. If an operator requested the end, neither a
+// pause nor a rollback stops it, whichever came first. A requested end replaces an end that follows
+// from the run's state.
 func (c *Core) end(e wire.End) {
 	if c.End != nil {
 		return
@@ -136,7 +136,7 @@ func (c *Core) end(e wire.End) {
 	}
 }
 
-// requested says whether an end was requested. No later request undoes that.
+// requested says whether an operator requested the end. No later request undoes that.
 func (q *queue) requested() bool { return q.end != nil && q.end.Reason == wire.EndRequested }
 
 func (c *Core) appendEnd() {

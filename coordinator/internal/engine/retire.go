@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// CheckRetire says why a device cannot be retired, nil if it can.
+// CheckRetire says why the coordinator cannot retire a device, or returns nil if it can.
 func (c *Core) CheckRetire(id string) error {
 	switch _, ok := c.cohort.Roster.Slots[id]; {
 	case c.life.deposed:
@@ -29,7 +29,7 @@ func (c *Core) retire(id string) {
 	}
 }
 
-// memberRetired handles that the log has stored a retirement, or could not.
+// memberRetired handles that the log has stored a retirement, or could not store it.
 func (c *Core) memberRetired(id string, err error) {
 	m, ok := c.cohort.Roster.Find(id)
 	switch {

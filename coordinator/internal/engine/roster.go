@@ -78,15 +78,15 @@ func (c *Core) membersStored(count int, err error) {
 	c.proceedToFirst()
 }
 
-// proceedToFirst opens round 1 if it waited for the device that joined.
+// proceedToFirst opens round 1 if that round waited for the device that joined.
 func (c *Core) proceedToFirst() {
 	if c.End == nil && c.halt.paused == nil {
 		c.proceed()
 	}
 }
 
-// welcome tells a device its slot and the current announcement, which it may have missed. A device
-// that has answered it need not do so again.
+// welcome tells a device its slot and the current announcement, which the device may have missed. A
+// device that has answered the announcement need not answer again.
 func (c *Core) welcome(token string, slot uint32) {
 	reply := wire.JoinReply{Status: wire.JoinOK, Slot: slot, Last: c.N, Plan: c.First}
 	if c.announcer.on {
@@ -103,7 +103,7 @@ func (c *Core) welcome(token string, slot uint32) {
 	c.emit(Output{Kind: OutRespond, Token: token, Frame: reply.Append(nil)})
 }
 
-// refuse answers a device that may not join, or not now.
+// refuse answers a device that may not join, or may not join now.
 func (c *Core) refuse(in Input, status wire.JoinStatus, reason string) {
 	reply := wire.JoinReply{Status: status, Last: c.N, Reason: reason}
 	c.emit(Output{Kind: OutRespond, Token: in.Token, Frame: reply.Append(nil)})

@@ -53,8 +53,8 @@ func (c *Core) openRound() {
 	c.openAttempt(0)
 }
 
-// openAttempt asks devices for contributions. Some surveys ask everybody. So does a run with roots,
-// because no round closes without one: a cohort always has the roots.
+// openAttempt asks devices for contributions. Some surveys ask all members. A run with roots asks
+// all members too, because no round closes without a root's contribution.
 func (c *Core) openAttempt(number uint32) {
 	r, k := &c.round, &c.cohort
 	scalars := r.survey == survey.None
@@ -76,8 +76,9 @@ func (c *Core) openAttempt(number uint32) {
 	}
 }
 
-// closeAttempt commits the round if it has its quorum. Otherwise it asks another cohort, or waits
-// for devices to come back: after MaxAttempts, or where too few are present.
+// closeAttempt commits the round if the round has its quorum. Otherwise the run asks another
+// cohort. After MaxAttempts, or if too few devices are present, the run waits for devices to come
+// back.
 func (c *Core) closeAttempt() {
 	if c.now >= c.round.closes || c.round.graceIsOver(c.now) {
 		c.missed()
@@ -98,7 +99,7 @@ func (c *Core) closeAttempt() {
 	}
 }
 
-// commitRound hands the record of the round, or of its phase, to the log.
+// commitRound hands the record of the round, or of one of its phases, to the log.
 func (c *Core) commitRound() {
 	c.endShortage()
 	c.round.skips = 0

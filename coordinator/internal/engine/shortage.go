@@ -9,11 +9,11 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 )
 
-// forever is a time that does not come.
+// forever is a time that never comes.
 const forever = math.MaxUint64
 
-// runShort waits for devices to come back. The attempt's contributions stay, and replies to it
-// still count. A request of an operator that came while the attempt was open does not wait.
+// runShort waits for devices to come back. The attempt keeps its contributions, and replies to it
+// still count. An operator's request that came while the attempt was open does not wait.
 func (c *Core) runShort() {
 	s := &c.halt.shortage
 	s.Wait(c.now, uint64(c.Plan.Reannounce), c.shortfall())
@@ -32,24 +32,25 @@ func (c *Core) runShort() {
 	}
 }
 
-// soonest returns at, or the earliest time at which to ask again. Devices that come back and then
-// decline are not asked again without a pause.
+// soonest returns at, or the earliest time at which the run may ask again, whichever is later. So
+// the run makes a pause before it asks devices again that come back and then decline.
 func (c *Core) soonest(at uint64) uint64 {
 	return max(at, c.halt.shortage.Since+c.pauseOf(c.halt.shortage.Spells, uint64(c.Plan.Reannounce)))
 }
 
-// lacking is how many more devices than the present ones the round needs for its quorum.
+// lacking returns how many devices the round needs for its quorum in addition to the present
+// devices.
 func (c *Core) lacking() int { return c.cohort.Lacking(c.collected()) }
 
-// returned handles that a member came, or came back.
+// returned handles that a member joined or came back.
 func (c *Core) returned() {
 	if s := &c.halt.shortage; s.Waits && c.lacking() <= 0 {
 		s.RetryAt = min(s.RetryAt, c.soonest(c.now))
 	}
 }
 
-// reopen asks again. One attempt must do, unless enough devices seem to be there. If too few
-// devices are present, it gives silent ones another deadline.
+// reopen asks devices again. The run makes only one attempt, unless enough devices seem to be
+// present. If too few devices are present, reopen makes rounds wait once more for silent devices.
 func (c *Core) reopen() {
 	c.halt.shortage.Waits, c.announcer.on = false, false
 	c.cohort.Crowd.Sweep(c.now)
@@ -80,7 +81,7 @@ func (c *Core) due() uint64 {
 	return c.round.ends()
 }
 
-// closeOrReopen does what is due.
+// closeOrReopen closes the open attempt, or asks devices again after a shortage.
 func (c *Core) closeOrReopen() {
 	if c.halt.shortage.Waits {
 		c.reopen()
@@ -89,7 +90,7 @@ func (c *Core) closeOrReopen() {
 	}
 }
 
-// waitsText says which devices a run waits for that has not begun round 1, or that lacks a quorum.
+// waitsText says for which devices a run waits that has not begun round 1, or that lacks a quorum.
 func (c *Core) waitsText() string {
 	switch {
 	case c.End != nil || c.halt.paused != nil:
@@ -102,9 +103,10 @@ func (c *Core) waitsText() string {
 	return c.cohort.Roster.Awaits(&c.Plan)
 }
 
-// settle handles an attempt that has no device left to wait for. Without a quorum it closes at once
-// if the next attempt asks other devices. If it asked everybody, or if some declined, it stays open
-// for a while: asking the same devices again at once would change nothing.
+// settle handles an attempt that has no device left to wait for. Without a quorum the attempt
+// closes at once if the next attempt asks other devices. If the attempt asked all members, or if
+// some devices declined, the attempt stays open for a while: asking the same devices again at once
+// would change nothing.
 func (c *Core) settle() {
 	r, k := &c.round, &c.cohort.Attempt.Cohort
 	switch {
@@ -117,14 +119,14 @@ func (c *Core) settle() {
 	}
 }
 
-// askedAll says whether no other device can be asked, whatever the cohort, because every device
-// that could take part was asked.
+// askedAll says whether the run has asked every device that could take part, so that another
+// attempt can ask no other device.
 func (c *Core) askedAll() bool {
 	p := &c.policy
 	return p.Groups != nil && p.Groups.All() || p.Steps != nil && p.Steps.Saturated()
 }
 
-// tooFew says whether another attempt is useless because so few devices are present.
+// tooFew says whether another attempt is useless because too few devices are present.
 func (c *Core) tooFew() bool {
 	return c.policy.Steps != nil && c.policy.Steps.TooFew(c.cohort.Crowd.Present())
 }
@@ -147,8 +149,9 @@ func (c *Core) shortfall() string {
 	return text + c.cause()
 }
 
-// cause returns why devices declined in this attempt, or else in the first one of this record where
-// some did: they may be gone when the run asks again, and their reason stays.
+// cause returns why devices declined in this attempt, or else in the first attempt at this record
+// in which some declined. The core keeps that reason, because these devices may be gone when the
+// run asks again.
 func (c *Core) cause() string {
 	why, s := c.cohort.Answers.Why(c.cohort.Reasons[:]), &c.halt.shortage
 	s.Cause = cmp.Or(s.Cause, why)

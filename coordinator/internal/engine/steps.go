@@ -7,14 +7,15 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// With secure=sum devices answer an attempt in steps, and the policy has what they send. A step
-// closes as an attempt does: when every awaited device answered, at its end, or a short wait after
-// its quorum. Then the next one opens, and after the last the round closes with the sum.
+// With secure=sum devices answer an attempt in steps, and the policy holds what devices send. A
+// step closes as an attempt does: when every awaited device has answered, at the step's end, or a
+// short wait after the step's quorum. Then the next step opens. After the last step, the round
+// closes with the sum.
 
 // stepping says whether a step is open.
 func (c *Core) stepping() bool { return c.policy.Steps != nil && c.policy.Steps.On() }
 
-// hopeless says whether no device answers the attempt, because too few could take part.
+// hopeless says whether the attempt will get no answer, because too few devices could take part.
 func (c *Core) hopeless() bool { return c.policy.Steps != nil && c.policy.Steps.Hopeless() }
 
 // openSteps begins the steps of the attempt that was just opened.
@@ -33,7 +34,7 @@ func (c *Core) respond(token string, frame []byte) {
 	c.emit(Output{Kind: OutRespond, Token: token, Frame: frame})
 }
 
-// maskedStep handles a device's part of a step, and answers it or makes it wait.
+// maskedStep handles a device's message in a step: it answers the device, or makes the device wait.
 func (c *Core) maskedStep(in Input) {
 	steps := c.policy.Steps
 	if steps == nil || !subjects.Answerable(in.Token) {
@@ -65,8 +66,8 @@ func (c *Core) maskedStep(in Input) {
 	}
 }
 
-// stepOver closes the open step, and says whether another one follows. After the last one the sum
-// is the round's.
+// stepOver closes the open step, and says whether another step follows. After the last step,
+// stepOver takes the sum as the round's result.
 func (c *Core) stepOver() (goesOn bool) {
 	r, steps := &c.round, c.policy.Steps
 	step := steps.Step()
@@ -99,15 +100,15 @@ func (c *Core) takeSum() {
 	}
 }
 
-// spent says whether the record cannot be made any more, because devices unmask each record once.
-// Then the next one is made, along other directions.
+// spent says whether no further attempt can make the record, because devices unmask each record
+// only once. The core then skips to the next record, along other directions.
 func (c *Core) spent() bool {
 	k := &c.cohort
 	return c.policy.Steps != nil && c.policy.Steps.Spent(k.Reasons[:], k.Reachable)
 }
 
 // skip uses up the index of a record that cannot be made, with a change that changes nothing. After
-// MaxAttempts of these in a row the run waits for devices.
+// MaxAttempts skipped records in a row, the run waits for devices.
 func (c *Core) skip() {
 	if c.round.skips++; c.round.skips > c.Plan.MaxAttempts {
 		c.round.skips = 0

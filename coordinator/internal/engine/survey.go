@@ -8,13 +8,14 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// A survey is a round that asks for other numbers than scalars. It has the cohorts, attempts,
-// quorum and deadlines of a round, and its record, if it has one, is a change of the plan. The log
-// decides what it asks. So if a crash interrupts a survey, the next leader asks the same again. Its
-// answers name it, and are never taken for a round's.
+// A survey is a round that asks devices for other numbers than a round's scalars. A survey has the
+// cohorts, attempts, quorum and deadlines of a round. The record of a survey, if it has one, is a
+// change of the plan. The log decides what a survey asks. So if a crash interrupts a survey, the
+// next leader asks the same again. Answers name the survey, and the coordinator never takes them
+// for a round's contributions.
 
-// surveyDue returns the kind of the next record, if it asks for something other than a round's
-// scalars, and the survey that asks.
+// surveyDue returns the kind of survey that the next record needs, and the policy that asks, or
+// survey.None for a round's scalars.
 func (c *Core) surveyDue() (survey.Kind, policy.Survey) {
 	if len(c.policy.Surveys) > 0 {
 		c.cohort.Crowd.Sweep(c.now)
@@ -27,8 +28,8 @@ func (c *Core) surveyDue() (survey.Kind, policy.Survey) {
 	return survey.None, nil
 }
 
-// asking adds to the tail of an announcement what the open round asks for, unless it asks for
-// scalars.
+// asking adds what the open round asks for to the tail of an announcement, unless the round asks
+// for scalars.
 func (c *Core) asking(rest []byte) []byte {
 	switch {
 	case c.round.survey != survey.None:
@@ -40,7 +41,7 @@ func (c *Core) asking(rest []byte) []byte {
 }
 
 // commitSurvey acts on a survey's result: it hands a change to the log, or continues with the round
-// that waited. If no value works, the run pauses: the operator has to give one.
+// that waited. If no value works, the run pauses, because the operator has to give a value.
 func (c *Core) commitSurvey() {
 	r := &c.round
 	c.cohort.Rate.Early = c.cohort.Attempt.Number == 0 && c.now < r.deadline

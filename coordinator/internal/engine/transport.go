@@ -7,9 +7,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A transport is the part of a round that depends on the plan's transport: what a contribution
-// holds, and what the record holds of all contributions. No change of a plan changes it, so New
-// chooses it once. No other code in this package reads the plan's transport.
+// A transport is the part of a round that depends on the plan's transport: the numbers in a
+// contribution, and what the record holds of all contributions. No change of a plan can change its
+// transport, so New chooses the transport once.
 type transport interface {
 	// size returns how many numbers a contribution to the open round has.
 	size(c *Core) int
@@ -30,11 +30,11 @@ func transportOf(p *plan.Plan) transport {
 // SendsVectors says whether contributions are vectors.
 func (c *Core) SendsVectors() bool { return c.vectors != nil }
 
-// scalarSize returns K*P, or P in a first phase.
+// scalarSize returns K*P, or P in the first of two phases.
 func scalarSize(c *Core) int { return c.steps() * int(c.round.perturbations) }
 
-// steps returns the local steps whose scalars the open round asks for. In a first phase devices
-// probe once and take no step.
+// steps returns the number of local steps whose scalars the open round asks for. In the first of
+// two phases, devices probe once and take no step.
 func (c *Core) steps() int {
 	if c.round.phase == 1 {
 		return 1

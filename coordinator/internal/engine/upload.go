@@ -9,13 +9,13 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// Vectors are the vectors that are arriving, and the vectors that the log keeps.
+// vectors holds the vectors that are arriving.
 type vectors struct {
 	uploads.Uploads
 	due bool // one was stored, and those too old are not yet deleted
 }
 
-// Moved follows the log of a run whose records name vectors.
+// Moved notes the log's next record, in a run whose records name vectors.
 func (v *vectors) Moved(_ []byte, r wire.Record) { v.due = v.due || r.Kind == wire.KindRound }
 
 // upload handles a piece of a device's vector, and answers it.
@@ -88,15 +88,14 @@ func (c *Core) piece(m presence.Device, u *wire.Upload) (answer wire.UploadReply
 	return taken, func() { c.answered(waited) }
 }
 
-// hasVector says whether a device's vector already counts in the record that is being made: a
+// hasVector says whether a device's vector already counts in the record that the core makes now. A
 // device whose answer was lost asks again.
 func (c *Core) hasVector(m presence.Device, u *wire.Upload) bool {
 	open := c.phase() == collecting && c.round.survey == survey.None || c.next.object != nil
 	return open && u.N == c.N+1 && u.Tip == c.Hash.Tip() && c.cohort.Contributed(m)
 }
 
-// judgeUpload returns the counter of the fault that a piece shows in its vector, nil if there is
-// none.
+// judgeUpload returns the counter of the fault that a piece shows, or nil if the piece shows none.
 func (c *Core) judgeUpload(m presence.Device, u *wire.Upload) (fault *uint64) {
 	switch {
 	case c.round.survey != survey.None:
@@ -111,8 +110,8 @@ func (c *Core) judgeUpload(m presence.Device, u *wire.Upload) (fault *uint64) {
 	return nil
 }
 
-// blame answers a vector that was rejected. A damaged one may be sent once more; one that the
-// device meant to send would be the same again.
+// blame answers a device whose vector the coordinator rejected. The device may send a damaged
+// vector once more. A vector that arrived as the device meant it would be rejected again.
 func (c *Core) blame(m presence.Device, fault *uint64) wire.UploadReply {
 	if c.vectors.Blame(m.ID, fault == &c.counters.WrongDigest) {
 		return wire.UploadReply{State: wire.UploadMore}

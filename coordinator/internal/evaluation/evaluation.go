@@ -1,5 +1,5 @@
-// Package evaluation collects what devices measure of a state, and says whether that reaches the
-// plan's goal. It has no clock.
+// Package evaluation collects what devices measure of a state, and says whether the metrics reach
+// the plan's goal. The package has no clock.
 package evaluation
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// An Evaluation collects metrics for the state after one record, until the next record that is
-// evaluated.
+// An Evaluation collects metrics for the state after one record, until the next record whose state
+// devices evaluate.
 type Evaluation struct {
 	N     uint64 // 0: there is none
 	Tip   wire.Tip
@@ -54,8 +54,8 @@ func (e *Evaluation) Ask(p *plan.Plan, n uint64, cohort wire.Cohort) {
 	e.cohorts = append(e.cohorts, cohort)
 }
 
-// Take adds a device's metrics, or counts the reason for refusing them. It says whether they are
-// the last ones.
+// Take adds a device's metrics, or counts the reason for refusing them. last says whether all
+// devices have now answered.
 func (e *Evaluation) Take(p *plan.Plan, m presence.Device, r *wire.Reply,
 	c *report.Counters) (last bool) {
 	_, has := e.from[m.ID]
@@ -88,20 +88,20 @@ func (e *Evaluation) Take(p *plan.Plan, m presence.Device, r *wire.Reply,
 	return false
 }
 
-// asks says whether a member is asked to evaluate.
+// asks says whether the coordinator asked a member to evaluate.
 func (e *Evaluation) asks(p *plan.Plan, m presence.Device) bool {
 	return slices.ContainsFunc(e.cohorts, func(cohort wire.Cohort) bool {
 		return cohort.Evaluates(p.Run, e.N, cohort.EvalShare(p), m.Slot, m.ID)
 	})
 }
 
-// full bounds the memory that an open roster can take.
+// full says whether there is no room for another answer, which bounds the memory of an open roster.
 func (e *Evaluation) full(p *plan.Plan) bool {
 	return p.Roster == plan.OpenRoster && uint64(len(e.from)) > 4*uint64(p.EvalCount)+64
 }
 
-// Weigh bounds the samples that devices claim, where the plan does: to ClaimBound times the median
-// claim, the lower one of two.
+// Weigh bounds the samples that devices claim, if the plan bounds claims: to ClaimBound times the
+// median claim; of an even number of claims, the lower middle one.
 func (e *Evaluation) Weigh(p *plan.Plan) {
 	if p.ClaimBound == 0 || e.held.Len() == 0 {
 		return
@@ -116,9 +116,9 @@ func (e *Evaluation) Weigh(p *plan.Plan) {
 	}
 }
 
-// Reached says how the metrics reached the plan's goal, "" if they did not. With a ClaimBound the
-// median of the evaluators must reach the goal, in two evaluations in a row. Of two middle values
-// the one farther from the goal counts.
+// Reached says how the metrics reached the plan's goal, or returns "" if they did not. With a
+// ClaimBound the median of the evaluators must reach the goal, in two evaluations in a row. If
+// there are two middle values, the value farther from the goal counts.
 func (e *Evaluation) Reached(p *plan.Plan) string {
 	if p.ClaimBound == 0 {
 		return reached(p, e.N, e.Sum.Means())
@@ -140,7 +140,8 @@ func (e *Evaluation) Reached(p *plan.Plan) string {
 	return text
 }
 
-// reached says how the metrics after record n reached the plan's goal, "" if they did not.
+// reached says how the metrics after record n reached the plan's goal, or returns "" if they did
+// not.
 func reached(p *plan.Plan, n uint64, metrics []float32) string {
 	i := slices.Index(p.Metrics, p.StopMetric)
 	if i < 0 {

@@ -5,8 +5,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// An Aggregator is how a plan combines the contributions of each scalar into one number. The zero
-// value is the weighted mean.
+// An Aggregator says how a plan combines the contributions of each scalar into one number. The zero
+// Aggregator is the weighted mean.
 type Aggregator struct {
 	// one combines the values of one scalar, in any order. Nil: the weighted mean,
 	// which needs no value once it is summed.
@@ -28,13 +28,13 @@ func AggregatorOf(p *plan.Plan) Aggregator {
 	return Aggregator{}
 }
 
-// Unsummed says whether the aggregator needs every contribution, and not their sum.
+// Unsummed says whether the aggregator needs every single contribution instead of their sum.
 func (a Aggregator) Unsummed() bool { return a.one != nil }
 
-// Clips says whether the aggregator shortens contributions.
+// Clips says whether the aggregator scales contributions down to a largest norm.
 func (a Aggregator) Clips() bool { return a.clip > 0 }
 
-// Clip shortens a contribution if the aggregator clips, and returns the factor.
+// Clip scales a contribution down if the aggregator clips, and returns the factor.
 func (a Aggregator) Clip(values []float32) (factor float64) {
 	if a.clip == 0 {
 		return 1
@@ -42,7 +42,7 @@ func (a Aggregator) Clip(values []float32) (factor float64) {
 	return Clip(values, a.clip)
 }
 
-// Combine returns one number for each scalar: of the held contributions if the
+// Combine returns one number for each scalar: computed from the held contributions if the
 // aggregator is Unsummed, and otherwise the means of their sum.
 func (a Aggregator) Combine(sum *Tally, held *Contributions) []float32 {
 	if a.one == nil {

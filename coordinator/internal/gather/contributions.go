@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Contributions hold the numbers of replies unsummed, for medians and for late work. They take 4
-// bytes for each scalar of each contributor.
+// Contributions hold the numbers of replies without summing them, for medians and for late
+// contributions. Contributions take 4 bytes for each scalar of each contributor.
 //
 // Invariant: contribution i has values[i*size:(i+1)*size].
 type Contributions struct {
@@ -19,7 +19,7 @@ type Contributions struct {
 	column []float32 // one scalar of every contribution
 }
 
-// Reset forgets all contributions. Later ones have size scalars each.
+// Reset forgets all contributions. Later contributions have size scalars each.
 func (k *Contributions) Reset(size int) {
 	k.size, k.values, k.contributors = size, k.values[:0], k.contributors[:0]
 }
@@ -46,8 +46,8 @@ func (k *Contributions) Terms(precision plan.Precision) []wire.Term {
 	})
 }
 
-// Rows returns the values of each contribution, in no particular order. They are valid until the
-// next Reset.
+// Rows returns the values of each contribution, in no particular order. The rows are valid until
+// the next Reset.
 func (k *Contributions) Rows() [][]float32 {
 	rows := make([][]float32, len(k.contributors))
 	for i, from := range k.contributors {
@@ -56,7 +56,7 @@ func (k *Contributions) Rows() [][]float32 {
 	return rows
 }
 
-// Combine applies one to the values of each scalar. Their order is arbitrary.
+// Combine calls one with the values of each scalar, in arbitrary order, and returns the results.
 func (k *Contributions) Combine(one func(values []float32) float32) []float32 {
 	out := make([]float32, k.size)
 	for i := range out {
@@ -69,10 +69,10 @@ func (k *Contributions) Combine(one func(values []float32) float32) []float32 {
 	return out
 }
 
-// TrimmedMean sorts values, cuts off int(trim*len(values)) of them at either end, and returns the
+// TrimmedMean sorts values, leaves out int(trim*len(values)) values at either end, and returns the
 // exact mean of the rest, rounded once. The product is a float32: 0.35 is not exact in float32, and
-// yet 0.35*20 gives 7. trim is below 0.5, so at least one value remains: no such product rounds up
-// to half the number of values.
+// yet 0.35*20 gives 7. trim is below 0.5, and no such product rounds up to half the number of
+// values, so at least one value remains.
 func TrimmedMean(values []float32, trim float32) float32 {
 	slices.Sort(values)
 	cut := int(float32(trim * float32(len(values))))

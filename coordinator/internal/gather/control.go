@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Controls are exact weighted sums of control variates. Each group has the variates along the
-// directions of one record. The bits do not depend on the order of arrival.
+// Controls are exact weighted sums of control variates. Each group has the control variates along
+// the directions of one record. The bits do not depend on the order of arrival.
 //
 // Invariant: groups ascend by n. A group's sums are sums[first:first+count], and every sum belongs
 // to one group.
@@ -26,7 +26,7 @@ type controlGroup struct {
 	first, count int
 }
 
-// Upper bounds, in bytes, of the parts of a record other than a round's scalars.
+// These constants bound, in bytes, the parts of a record other than a round's scalars.
 const (
 	roundRoom = 128 // without terms and slots
 	termRoom  = 16
@@ -41,8 +41,8 @@ func (t *Controls) find(n uint64) (at int, found bool) {
 		func(g controlGroup, n uint64) int { return cmp.Compare(g.n, n) })
 }
 
-// Add adds a control variate of record n; 0 is none. Its scalars are finite, and their number is
-// the same as in earlier variates of the same record.
+// Add adds a control variate of record n; with n = 0 there is none. The scalars must be finite, and
+// their number the same as in earlier variates of the same record.
 func (t *Controls) Add(n uint64, values []float32, weight uint32) {
 	if n == 0 {
 		return
@@ -76,7 +76,8 @@ func (t *Controls) Terms(terms []wire.Term, n, weight uint64,
 
 // Fits says whether the round's record has room for another control variate along record n, of size
 // bytes, in addition to the round's mean of the given number of scalars. A valid plan has room for
-// one from every target contributor, but P may have been larger when these were made.
+// one variate from every target contributor, but P may have been larger when devices made the
+// variates.
 func (t *Controls) Fits(n uint64, size int, plan *plan.Plan, scalars int) bool {
 	if _, found := t.find(n); found {
 		return true

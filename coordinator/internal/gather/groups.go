@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// ByGroup returns the contributions of each of n groups, ascending by slot. of returns the group of
-// a slot; a slot without a group is left out.
+// ByGroup returns the contributions of each group, ascending by slot. of returns the group of a
+// slot. ByGroup leaves out a slot without a group.
 func (k *Contributions) ByGroup(of func(slot uint32) (uint32, bool), groups uint32,
 ) []Contributions {
 	list := make([]Contributions, groups)
@@ -27,16 +27,17 @@ func (k *Contributions) ByGroup(of func(slot uint32) (uint32, bool), groups uint
 	return list
 }
 
-// Weigh replaces the contributors' weights by the result of weights for their slots and weights;
-// nil changes none.
+// Weigh replaces the contributors' weights by the result of weights for their slots and weights. If
+// weights returns nil, Weigh changes no weight.
 func (k *Contributions) Weigh(weights func(slots, claimed []uint32) []uint32) {
 	for i, w := range weights(k.Slots(), k.Weights()) {
 		k.contributors[i].weight = w
 	}
 }
 
-// GroupWeights returns the weight of each of [GroupTerms]' terms: the sum of its contributors'. If
-// one is larger than a record can have, all are halved until none is, and rounded; none below 1.
+// GroupWeights returns the weight of each term of [GroupTerms]: the sum of its contributors'
+// weights. If a sum is larger than a record can hold, GroupWeights halves all sums until none is,
+// and rounds them; no weight is below 1.
 func GroupWeights(groups []Contributions) []uint32 {
 	var sums []uint64
 	for g := range groups {
@@ -73,7 +74,8 @@ func (k contributors) Slots() []uint32 {
 }
 
 // GroupTerms returns a term for each group that has contributions, along the directions of the slot
-// that equals its index. The term is the aggregate of the group; a mean is exact and rounded once.
+// that equals the group's index. The term is the aggregate of the group. A mean is exact and
+// rounded once.
 func GroupTerms(groups []Contributions, a Aggregator, precision plan.Precision) []wire.Term {
 	var terms []wire.Term
 	for g := range groups {

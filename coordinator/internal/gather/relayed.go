@@ -26,7 +26,7 @@ func (k *Relayed) Add(slot uint32, sent wire.Scalars, weight uint32) {
 	k.size, k.sent = len(sent), append(k.sent, sent...)
 }
 
-// Terms returns a term for each contribution, along the directions of its slot. They share no
+// Terms returns a term for each contribution, along the directions of its slot. The terms share no
 // memory with k.
 func (k *Relayed) Terms() []wire.Term {
 	sent := slices.Clone(k.sent)
@@ -35,7 +35,7 @@ func (k *Relayed) Terms() []wire.Term {
 	})
 }
 
-// contributors are the devices whose contributions are held.
+// contributors are the devices whose contributions a Relayed or a Contributions holds.
 type contributors []contributor
 
 // A contributor is the device whose contribution has index at.
@@ -48,7 +48,7 @@ func (k *contributors) add(slot, weight uint32) {
 	*k = append(*k, contributor{slot, weight, len(*k)})
 }
 
-// Sort orders the contributors by slot. No two have the same.
+// Sort orders the contributors by slot. No two contributors have the same slot.
 func (k contributors) Sort() {
 	slices.SortFunc(k, func(a, b contributor) int { return cmp.Compare(a.slot, b.slot) })
 }

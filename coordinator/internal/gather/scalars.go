@@ -9,7 +9,7 @@ import (
 )
 
 // Read decodes a contribution, blocks of n scalars each, into the memory of dst, and returns the
-// largest |v|. An infinity counts as larger than all numbers, and a NaN as larger than that.
+// largest |v|. An infinity counts as larger than all numbers, and a NaN as larger than infinity.
 func Read(dst *[]float32, precision plan.Precision, s wire.Scalars, blocks, n int) (
 	largest float32) {
 	values := slices.Grow((*dst)[:0], blocks*n)[:blocks*n]
@@ -21,7 +21,7 @@ func Read(dst *[]float32, precision plan.Precision, s wire.Scalars, blocks, n in
 }
 
 // LargestOf returns the largest |v|. An infinity counts as larger than all numbers, and a NaN as
-// larger than that.
+// larger than infinity.
 func LargestOf(values []float32) float32 {
 	most := uint32(0) // without their sign, bits ascend as the values do
 	for _, v := range values {
@@ -31,7 +31,7 @@ func LargestOf(values []float32) float32 {
 }
 
 // Largest returns the largest |v| of a vector. An infinity counts as larger than all numbers, and a
-// NaN as larger than that.
+// NaN as larger than infinity.
 func Largest(s wire.Scalars) float32 {
 	most := uint32(0) // without their sign, bits ascend as the values do
 	for i := range len(s) / 4 {
@@ -47,5 +47,5 @@ func Scale(values []float32, s float64) {
 	}
 }
 
-// Finite says whether v is finite: no NaN and no infinity.
+// Finite says whether v is neither a NaN nor an infinity.
 func Finite(v float32) bool { return v-v == 0 }

@@ -13,7 +13,7 @@ type Tally struct {
 	Count  uint32
 }
 
-// Reset empties t; the next lists have n scalars.
+// Reset empties t. The next lists have n scalars.
 func (t *Tally) Reset(n int) {
 	if cap(t.sums) < n {
 		t.sums = make([]mathx.ExactSum, n)
@@ -23,10 +23,10 @@ func (t *Tally) Reset(n int) {
 	t.Weight, t.Count = 0, 0
 }
 
-// Len returns how many scalars are summed.
+// Len returns the number of scalars in each list.
 func (t *Tally) Len() int { return len(t.sums) }
 
-// Add adds values. They are finite, and at least as many as t has sums.
+// Add adds values, which must be finite and at least as many as t has sums.
 func (t *Tally) Add(values []float32, weight uint32) {
 	for i := range t.sums {
 		t.sums[i].Add(values[i], weight)
@@ -44,7 +44,7 @@ func (t *Tally) AddScalars(s wire.Scalars, weight uint32) {
 	t.Count++
 }
 
-// Means returns the mean of each scalar, rounded once to float32; nil while t is empty.
+// Means returns the mean of each scalar, rounded once to float32, or nil while t is empty.
 func (t *Tally) Means() []float32 {
 	if t.Weight == 0 {
 		return nil

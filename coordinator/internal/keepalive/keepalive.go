@@ -1,6 +1,6 @@
-// Package keepalive checks a coordinator's connection: one that is dead but not closed would
-// otherwise be noticed after minutes. It is noticed within 1.5 intervals and made anew, and the
-// next announcement comes within 2.5.
+// Package keepalive checks a coordinator's connection: a coordinator would otherwise notice only
+// after minutes that its connection is dead but not closed. With the checks, the coordinator
+// connects again within 1.5 intervals, and the next announcement comes within 2.5 intervals.
 package keepalive
 
 import (
@@ -13,18 +13,18 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// The interval that a coordinator counts in is the plan's Reannounce, within these bounds. It
-// checks its connection twice in an interval, and gives the broker an interval for its answer.
+// The interval of the checks is the plan's Reannounce, within these bounds. A coordinator checks
+// its connection twice in an interval, and gives the broker one interval to answer.
 const (
 	least = time.Second
 	most  = plan.DefaultReannounce
 )
 
-// maxPatience bounds the time that a broker has for its answer, which doubles as long as new
+// maxPatience bounds the time that the broker has to answer. That time doubles as long as new
 // connections do not help.
 const maxPatience = time.Minute
 
-// A Checker checks a connection. Its fields are set once.
+// A Checker checks a connection. The caller sets the exported fields once.
 type Checker struct {
 	Bus     bus.Bus
 	Logger  *slog.Logger
@@ -40,7 +40,7 @@ func Interval(reannounce uint32) time.Duration {
 	return min(max(time.Duration(reannounce)*time.Millisecond, least), most)
 }
 
-// Run checks until ctx ends. The bus is a [bus.Reconnector].
+// Run checks the connection until ctx ends. The Bus must be a [bus.Reconnector].
 func (c *Checker) Run(ctx context.Context) {
 	for {
 		t := time.NewTimer(c.Every() / 2)
@@ -54,7 +54,7 @@ func (c *Checker) Run(ctx context.Context) {
 	}
 }
 
-// check checks the connection once, and drops it if the broker does not answer.
+// check checks the connection once, and connects again if the broker does not answer.
 func (c *Checker) check(ctx context.Context, every time.Duration) {
 	c.patience = max(c.patience, every)
 	limited, cancel := context.WithTimeout(ctx, c.patience)

@@ -10,9 +10,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A Batch holds contributions to earlier records until a later record counts them. Contributions
-// along shared directions are summed, for each record exactly, so their bits do not depend on the
-// order of arrival. It keeps other contributions one by one.
+// A Batch holds contributions to earlier records until a later record counts them. A Batch sums
+// contributions along shared directions exactly, for each record, so their bits do not depend on
+// the order of arrival. A Batch keeps other contributions one by one.
 //
 // Invariants:
 //  1. groups ascend by record, and none is empty.
@@ -24,7 +24,7 @@ type Batch struct {
 	Count  uint32
 }
 
-// A group is the contributions to record n, of round number.
+// A group has the contributions to record n, which is the record of round number.
 type group struct {
 	n, number uint64
 	size      int                  // scalars of a contribution
@@ -39,13 +39,13 @@ type report struct {
 	weight uint32
 }
 
-// A Lateness says to which record a late contribution belongs, and how old it is.
+// A Lateness says to which record a late contribution belongs.
 type Lateness struct {
 	N, Number uint64 // the record, and the number of its round
 	Own       bool   // it is along the device's own directions
 }
 
-// Add adds a contribution. Its values are finite. All contributions to one record have the same
+// Add adds a contribution. The values must be finite. All contributions to one record have the same
 // number of values.
 func (l *Batch) Add(of Lateness, slot uint32, values []float32, weight uint32, loss float32) {
 	at, found := slices.BinarySearchFunc(l.groups, of.N,
@@ -68,8 +68,8 @@ func (l *Batch) Add(of Lateness, slot uint32, values []float32, weight uint32, l
 	l.Count++
 }
 
-// Keep drops the contributions to each record for which keep returns false. It is told the number
-// of the record's round, and how many scalars a contribution has.
+// Keep drops the contributions to each record for which keep returns false. keep receives the
+// record, the number of the record's round, and the number of scalars in a contribution.
 func (l *Batch) Keep(keep func(n, number uint64, scalars int) bool) {
 	drop := func(g group) bool {
 		if keep(g.n, g.number, g.size) {
@@ -90,13 +90,14 @@ func (l *Batch) Losses(each func(loss float32, weight uint32)) {
 	}
 }
 
-// Terms appends the terms of record n, of round number, newest record first. weight is the weight
-// of all contributions that record n counts, late or not.
+// Terms appends the terms of the late contributions to terms, for record n of round number. The
+// terms of newer records come first. weight is the weight of all contributions that record n
+// counts, late or not.
 //
-// With shared directions a record has one term, the sum of w g over its contributions divided by
-// weight, rounded once to float32. Otherwise each contribution has a term. The scalars of either
-// kind of term are multiplied by the discount, and rounded to float32, then to the plan's
-// precision.
+// With shared directions an earlier record has one term, the sum of w g over its contributions
+// divided by weight, rounded once to float32. Otherwise each contribution has a term. Terms
+// multiplies the scalars of either kind of term by the discount, and rounds them to float32 and
+// then to the plan's precision.
 func (l *Batch) Terms(terms []wire.Term, n, number, weight uint64, p *plan.Plan) []wire.Term {
 	for i := range slices.Backward(l.groups) {
 		g, s := &l.groups[i], Discount(number-l.groups[i].number)
@@ -118,7 +119,7 @@ func (l *Batch) Terms(terms []wire.Term, n, number, weight uint64, p *plan.Plan)
 }
 
 // Weights appends the weight of each contribution along a device's own directions, in the order of
-// Terms, which was called before.
+// Terms. Call Terms before Weights.
 func (l *Batch) Weights(weights []uint32) []uint32 {
 	for i := range slices.Backward(l.groups) {
 		weights = append(weights, l.groups[i].each.Weights()...)

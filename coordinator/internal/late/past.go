@@ -7,12 +7,12 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Past is the closed rounds whose contributors a coordinator knows.
+// Past holds the closed rounds whose contributors a coordinator knows.
 //
 // Invariants:
 //  1. rounds ascend by record and by number.
-//  2. A member is in a round's Counted once a contribution of its to that record was taken, on time
-//     or late. It stays there, whatever becomes of that contribution.
+//  2. Counted of a round has each member whose contribution to the round's record was accepted, on
+//     time or late. The member stays in Counted, whatever happens to the contribution.
 type Past struct {
 	Listed bool // the roster is
 	rounds []Round
@@ -28,7 +28,7 @@ type Round struct {
 	Counted   presence.Answers
 }
 
-// Find returns the round of record n, nil if it is not known.
+// Find returns the round of record n, or nil if Past does not have that round.
 func (p *Past) Find(n uint64) *Round {
 	for i := range p.rounds {
 		if p.rounds[i].N == n {
@@ -38,7 +38,7 @@ func (p *Past) Find(n uint64) *Round {
 	return nil
 }
 
-// Add adds a round. Its contributors are those that counted holds.
+// Add adds a round. The round's contributors are the contributors in counted.
 func (p *Past) Add(r Round, counted *presence.Answers) {
 	if n := len(p.spare); n > 0 {
 		r.Counted, p.spare = p.spare[n-1], p.spare[:n-1]
@@ -61,8 +61,8 @@ func (p *Past) Keep(keep func(n, number uint64) bool) {
 	})
 }
 
-// Knows says whether the round took a contribution of a member. members is how many a listed roster
-// has.
+// Knows says whether the round accepted a contribution of a member. members is the number of
+// members of a listed roster.
 func (r *Round) Knows(m presence.Device, members int) bool {
 	r.Counted.Grow(members)
 	return r.Counted.Of(m) != 0

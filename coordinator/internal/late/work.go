@@ -1,5 +1,5 @@
-// Package late keeps contributions that missed their record until a later one counts them, and
-// knows who counted in the records that they are for. It has no clock.
+// Package late keeps contributions that missed their record until a later record counts them, and
+// knows which devices contributed to the closed records. The package has no clock.
 package late
 
 import (
@@ -8,12 +8,13 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Work is what the coordinator of an epoch knows about contributions to closed records.
+// Work holds what the coordinator of an epoch knows about contributions to closed records.
 //
 // Invariants:
-//  1. Past has rounds that this epoch closed, on the log's path, or whose record is being appended.
-//  2. Waiting has contributions that no record counts yet, and that the next one will count;
-//     Joining has those of the record that is being appended.
+//  1. Past has rounds that this epoch closed and that are on the log's path, or whose record is
+//     being appended.
+//  2. Waiting has contributions that no record counts yet, and that the next record will count.
+//     Joining has the late contributions of the record that is being appended.
 type Work struct {
 	Log              *runlog.Position
 	Epoch            uint64
@@ -30,12 +31,13 @@ func (l *Work) Fresh(number uint64) bool {
 	return next-number <= uint64(l.Log.Plan.Late)
 }
 
-// Join moves the contributions that waited into the record that is being made.
+// Join moves the contributions that waited into the record that the coordinator now makes.
 func (l *Work) Join() { l.Joining, l.Waiting = l.Waiting, Batch{} }
 
-// Moved follows the log, whose last record is r. It removes contributions that joined that record.
-// It forgets rounds that are not on the path or that another epoch closed. It drops contributions
-// that are too old or too large for the next record, so that all that still wait will be counted.
+// Moved notes the log's last record, r. Moved removes contributions that joined r, and forgets
+// rounds that are not on the log's path or that another epoch closed. Moved also drops
+// contributions that are too old or too large for the next record, so that the next record will
+// count all that still wait.
 func (l *Work) Moved(_ []byte, r wire.Record) {
 	l.Joining = Batch{}
 	onPath := func(uint64) bool { return true }
@@ -54,5 +56,5 @@ func (l *Work) Moved(_ []byte, r wire.Record) {
 	})
 }
 
-// MostScalars is the K*P for which a valid plan has room in its records.
+// MostScalars is the largest K*P for which a valid plan has room in its records.
 func MostScalars(p *plan.Plan) int { return int(p.Steps) * int(p.MaxPerturbations()) }

@@ -1,5 +1,5 @@
 // Package logindex keeps what a coordinator needs of its log's records: the first record, the
-// newest ones, and the lengths of the others.
+// newest records, and the lengths of the others.
 package logindex
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A History is the part of its log that a coordinator reads when it begins.
+// A History is the part of a log that a coordinator reads when it begins.
 type History struct {
 	Archive
 	Position runlog.Position // at the log's end
@@ -21,8 +21,8 @@ type History struct {
 	Decided  runlog.Decisions
 }
 
-// BeginWith says that the log begins with a state. The coordinator announces it as a reference, so
-// that devices take no other state for it. Call it before Remember.
+// BeginWith says that the log begins with a state. The coordinator announces that state's digest as
+// a reference, so that devices accept no other state. Call BeginWith before Remember.
 func (h *History) BeginWith(b *runlog.Base) {
 	h.Base, h.First, h.Segments.Last = b, b.First, b.N
 	h.from, h.tips = b.N, []wire.Tip{b.Hash.Tip()}
@@ -45,10 +45,11 @@ func (h *History) Load(ctx context.Context, log runlog.Log) (err error) {
 	return err
 }
 
-// Reserve keeps n bytes of each answer to a request for records free. Call it before Remember.
+// Reserve keeps some bytes of each answer to a request for records free. Call Reserve before
+// Remember.
 func (h *History) Reserve(bytes int) { h.Segments.Reserve = bytes }
 
-// An Archive holds what is kept of the log's records.
+// An Archive holds the parts of the log's records that the coordinator keeps in memory.
 type Archive struct {
 	First    []byte // record 1
 	Recent   catchup.Recent
@@ -69,8 +70,8 @@ func (a *Archive) Remember(record []byte, tip wire.Tip) {
 	a.Segments.Add(len(record))
 }
 
-// Tip returns the tip of record n; ok is false if it is none of the log's, or from before the state
-// with which the log begins.
+// Tip returns the tip of record n. ok is false if the log has no record n, or if record n is from
+// before the state with which the log begins.
 func (a *Archive) Tip(n uint64) (tip wire.Tip, ok bool) {
 	i := n - max(a.from, 1)
 	if n < max(a.from, 1) || i >= uint64(len(a.tips)) {
@@ -79,7 +80,7 @@ func (a *Archive) Tip(n uint64) (tip wire.Tip, ok bool) {
 	return a.tips[i], true
 }
 
-// Records calls each with the records that a log has up to last.
+// Records calls each with every record that the log has up to last.
 func Records(ctx context.Context, log runlog.Log, last uint64, each func(record []byte)) error {
 	first := uint64(1)
 	if base := runlog.BaseOf(log); base != nil {

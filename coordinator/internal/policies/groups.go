@@ -10,7 +10,8 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// Groups are named by the coordinator, which chooses them, or drawn by devices.
+// groups are the groups of a plan: the coordinator chooses and names the groups, or devices draw
+// them.
 type groups struct {
 	chooser *grouping.Chooser
 	plan    *plan.Plan
@@ -28,7 +29,7 @@ func (g *groups) Counts(slot uint32, rest []byte) bool {
 	return g.chooser.Counts(slot, &wire.Reply{Kind: wire.Contribution, Rest: rest})
 }
 
-// Seat puts a group in place of the slot that devices of an open roster do not have.
+// Seat returns a group in place of the slot, because devices of an open roster have no slot.
 func (g *groups) Seat(n uint64, slot uint32, id string) uint32 {
 	if g.plan.Roster == plan.OpenRoster && wiregroups.Draws(g.plan) {
 		return wiregroups.Drawn(g.plan, n, id)
@@ -62,8 +63,9 @@ func (s standing) Standing(slot uint32) grouping.Standing {
 
 func (s standing) Contributed(slot uint32) bool { return s.members.Contributed(slot) }
 
-// Sketches are asked of all members, to find groups of members with different data. They are only
-// in memory: they decide which devices share directions, and change no other part of a record.
+// sketches is a survey that asks all members for sketches, to find groups of members with different
+// data. The coordinator keeps sketches only in memory: they decide which devices share directions,
+// and change no other part of a record.
 type sketches groups
 
 func (s *sketches) Due(_ uint64, m policy.Members) survey.Kind {

@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Of returns the policies of a plan for a coordinator of an epoch. They read the plan whenever they
-// are called, so its changes reach them.
+// Of returns the policies of a plan for a coordinator of an epoch. The policies read the plan at
+// each call, so they see the plan's changes.
 func Of(p *plan.Plan, epoch uint64) (s policy.Set) {
 	if p.MuAuto > 0 || p.StepAuto > 0 {
 		s.Surveys = append(s.Surveys, &scaling{p})

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// A scaling survey finds mu or the step.
+// A scaling is a survey that finds mu or the step.
 type scaling struct{ plan *plan.Plan }
 
 func (s *scaling) Due(rounds uint64, _ policy.Members) survey.Kind {

@@ -2,8 +2,8 @@
 // or without late ones, answers to a survey, or answers to a step of secure aggregation.
 package quorum
 
-// A Quorum holds the numbers of answers that a collection has and needs. It is a value, made anew
-// for each question.
+// A Quorum holds how many answers a collection has and needs. The engine makes a new Quorum for
+// each decision.
 type Quorum struct {
 	Have  uint32 // answers that count
 	Least uint32 // which it needs to close well
@@ -17,16 +17,16 @@ type Quorum struct {
 	Step   bool   // others follow it, so it closes with its attempt
 }
 
-// Enough says whether the collection can close well.
+// Enough says whether the collection has the answers that it needs to succeed.
 func (q Quorum) Enough() bool { return q.Have >= q.Least && !q.Must }
 
 // Full says whether the collection needs no more answers.
 func (q Quorum) Full() bool { return q.Enough() && (q.Short || q.Have >= q.Most) }
 
-// Closes says whether a round closes, unless something pauses it.
+// Closes says whether the round closes, unless something pauses the round.
 func (q Quorum) Closes() bool { return q.Full() && !q.Step }
 
-// An Action is the consequence of an answer.
+// An Action is what follows from an answer.
 type Action uint8
 
 const (

@@ -2,17 +2,16 @@ package ratelimit
 
 import "time"
 
-// A Limit is a rate a second, and how many may come at once. A Rate of 0 is no limit.
+// A Limit is a rate per second, and the number that may come at once. A Rate of 0 is no limit.
 type Limit struct{ Rate, Burst float64 }
 
-// A Bucket of tokens holds up to Limit.Burst of them, and refills at Limit.Rate. The zero Bucket is
-// full.
+// A Bucket holds up to Limit.Burst tokens, and refills at Limit.Rate. The zero Bucket is full.
 type Bucket struct {
 	used float64   // tokens that are missing
 	at   time.Time // when used was right
 }
 
-// Take takes a token. If there is none, it returns when there will be one.
+// Take takes a token. If there is none, Take returns the time when there will be a token.
 func (b *Bucket) Take(now time.Time, l Limit) (ready time.Time, ok bool) {
 	if l.Rate == 0 {
 		return now, true
@@ -26,8 +25,8 @@ func (b *Bucket) Take(now time.Time, l Limit) (ready time.Time, ok bool) {
 	return now, true
 }
 
-// Buckets hold one bucket for each of many names. A bucket that has become full, because it was not
-// used, is forgotten. Others are forgotten too if there are more than most.
+// Buckets hold one bucket for each of many names. Buckets forget a bucket that has become full,
+// because it was not used. If there are more than most buckets, Buckets may forget others too.
 type Buckets struct {
 	limit       Limit
 	most        int
@@ -35,12 +34,12 @@ type Buckets struct {
 	since       time.Time
 }
 
-// NewBuckets returns buckets with a limit each.
+// NewBuckets returns buckets that each have the limit l.
 func NewBuckets(l Limit, most int) *Buckets {
 	return &Buckets{limit: l, most: most, now: map[string]*Bucket{}}
 }
 
-// Take is [Bucket.Take] of a name's bucket.
+// Take takes a token from a name's bucket, as [Bucket.Take] does.
 func (b *Buckets) Take(name string, now time.Time) (ready time.Time, ok bool) {
 	if b.limit.Rate == 0 {
 		return now, true

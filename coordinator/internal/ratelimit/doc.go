@@ -1,3 +1,3 @@
-// Package ratelimit shares a coordinator among its senders: a [Queue] takes turns, a [Bucket]
-// bounds a rate, and [Offenders] remember senders of more than a fair share.
+// Package ratelimit shares a coordinator among its senders: a [Queue] serves senders in turn, a
+// [Bucket] bounds a rate, and [Offenders] remember senders that send too much.
 package ratelimit

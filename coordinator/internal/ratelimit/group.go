@@ -2,7 +2,7 @@ package ratelimit
 
 import "time"
 
-// A group holds the waiting messages of members, or of strangers.
+// A group holds the waiting messages of all members, or of all strangers.
 //
 // Invariants:
 //  1. flows are those with messages. Each is in turns, or in parked until it is ready.
@@ -16,7 +16,7 @@ type group[T any] struct {
 	items, bytes  int
 }
 
-// A flow is the messages of one name, in their order.
+// A flow holds the waiting messages of one name, in the order of arrival.
 type flow[T any] struct {
 	name  string
 	items []item[T]
@@ -38,10 +38,10 @@ type item[T any] struct {
 
 func (f *flow[T]) len() int { return len(f.items) - f.head }
 
-// size measures waiting messages: 1 for a message, and 1 for each KiB.
+// size measures a flow's waiting messages: 1 for each message, and 1 for each KiB.
 func (f *flow[T]) size() int { return f.len() + f.bytes>>10 }
 
-// A ring is flows in the order of their turns.
+// A ring holds flows in the order of their turns.
 type ring[T any] struct{ first, last *flow[T] }
 
 func (r *ring[T]) add(f *flow[T]) {
@@ -82,7 +82,7 @@ func (g *group[T]) queue(f *flow[T], m item[T]) {
 	g.list(f)
 }
 
-// next takes a flow's first message. Its next turn comes after the turns of all others.
+// next takes a flow's first message. The flow's next turn comes after the turns of all other flows.
 func (g *group[T]) next(f *flow[T]) item[T] {
 	g.unlist(f)
 	m := f.items[f.head]
@@ -110,7 +110,7 @@ func (g *group[T]) unqueue(f *flow[T]) item[T] {
 	return m
 }
 
-// took counts a message that f does not have any more. f is in no list of sizes.
+// took updates the counts for a message that f no longer has. f must be in no list of sizes.
 func (g *group[T]) took(f *flow[T], m item[T]) {
 	f.bytes -= m.bytes
 	g.items--
@@ -148,7 +148,7 @@ func (g *group[T]) unlist(f *flow[T]) {
 	f.above, f.below = nil, nil
 }
 
-// longest returns a flow of the largest size. There is one.
+// longest returns a flow of the largest size. The group must have a flow.
 func (g *group[T]) longest() *flow[T] {
 	for g.sizes[g.top] == nil {
 		g.top--
@@ -156,15 +156,15 @@ func (g *group[T]) longest() *flow[T] {
 	return g.sizes[g.top]
 }
 
-// park lets a flow wait.
+// park makes a flow wait until a time.
 func (g *group[T]) park(f *flow[T], until time.Time) {
 	g.turns.remove(f)
 	f.ready = until
 	g.parked.add(f)
 }
 
-// unpark gives flows their turn again that have waited long enough. All wait about equally long, so
-// the first is ready first.
+// unpark gives turns again to flows that have waited long enough. All flows wait about equally
+// long, so the flow that was parked first is ready first.
 func (g *group[T]) unpark(now time.Time) {
 	for f := g.parked.first; f != nil && !f.ready.After(now); f = g.parked.first {
 		g.parked.remove(f)

@@ -8,25 +8,25 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 )
 
-// mostOffenders bounds who is remembered.
+// mostOffenders bounds the number of remembered senders.
 const mostOffenders = 256
 
-// Offenders count refused messages by the names of the senders. Any goroutine may call their
-// methods. Of many names the busiest stay: when there is no room for another name, all counts sink
-// by one.
+// Offenders count refused messages by the names of the senders. Any goroutine may call the methods.
+// If there are too many names, Offenders keep the busiest: when there is no room for another name,
+// the weights of all names decrease by one.
 type Offenders struct {
 	mu   sync.Mutex
 	seen map[string]*offence
 }
 
-// An offence is what the sender with one name did. Its weight decays; its counts do not.
+// An offence holds what the sender with one name did. The weight decays; the counts do not.
 type offence struct {
 	id              string // in the last message
 	weight          uint64
 	refused, faulty uint64
 }
 
-// Refused counts a message that was dropped unread.
+// Refused counts a message that the coordinator dropped unread.
 func (o *Offenders) Refused(s Sender) {
 	o.count(s, func(f *offence) { f.refused++ })
 }
@@ -56,7 +56,7 @@ func (o *Offenders) count(s Sender, add func(*offence)) {
 	add(f)
 }
 
-// sink makes all weights smaller, and forgets entries without weight.
+// sink decreases all weights by one, and forgets entries without weight.
 func (o *Offenders) sink() {
 	for name, f := range o.seen {
 		if f.weight--; f.weight == 0 {
@@ -65,7 +65,7 @@ func (o *Offenders) sink() {
 	}
 }
 
-// Of returns what name did.
+// Of returns how many messages of a name were refused, and how many were faulty.
 func (o *Offenders) Of(name string) (refused, faulty uint64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -75,8 +75,8 @@ func (o *Offenders) Of(name string) (refused, faulty uint64) {
 	return 0, 0
 }
 
-// Worst returns at most this many offenders, the busiest first. One that is named by its connection
-// has its last id before that.
+// Worst returns at most most offenders, the busiest first. If an offender's name is that of its
+// connection, the sender's last id precedes the name.
 func (o *Offenders) Worst(most int) []report.Device {
 	o.mu.Lock()
 	defer o.mu.Unlock()

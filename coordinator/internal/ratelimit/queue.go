@@ -5,30 +5,31 @@ import (
 	"time"
 )
 
-// A Config says how a queue shares.
+// A Config says how a queue shares its places and turns among senders.
 type Config[T any] struct {
-	// Most bounds how many messages wait of members, and how many of strangers.
+	// Most bounds the number of waiting messages, separately for members and for strangers.
 	Most int
-	// FlowBytes bounds the bytes that wait of one sender, unless it is one message. 0: no bound.
+	// FlowBytes bounds the waiting bytes of one sender, unless the sender has only one message. 0 is
+	// no bound.
 	FlowBytes int
-	// StrangerBytes bounds the bytes that wait of all strangers. 0: no bound.
+	// StrangerBytes bounds the waiting bytes of all strangers. 0 is no bound.
 	StrangerBytes int
-	// Each is how many messages of one sender are handed out. The others wait.
+	// Each bounds how many messages of one sender the queue hands out. Further messages wait.
 	Each Limit
-	// Metered is how many metered messages of all strangers are handed out, and Patience how long
-	// one waits for that. Then it is dropped.
+	// Metered bounds how many metered messages of all strangers the queue hands out. Patience is how
+	// long such a message waits before the queue drops it.
 	Metered  Limit
 	Patience time.Duration
-	// Dropped is called with a message that waited, and then was displaced or waited too long. It must
-	// not call the queue.
+	// The queue calls Dropped with a message that it drops because there is no room or the message
+	// waited too long. Dropped must not call the queue.
 	Dropped func(m T, name string, late bool)
 }
 
-// A Queue hands out messages by turns: members and strangers alternate, and among them every sender
-// in turn. When there is no room, the sender with the most waiting messages loses the newest one.
-// So a flood costs other senders a turn, but no message.
+// A Queue hands out messages in turn: members and strangers alternate, and within each group the
+// senders alternate. When there is no room, the sender with the most waiting messages loses its
+// newest message. So a sender that floods the queue costs other senders a turn, but no message.
 //
-// Any goroutine may call its methods. None waits.
+// Any goroutine may call the methods of a Queue. No method waits.
 type Queue[T any] struct {
 	cfg   Config[T]
 	ready chan struct{}
@@ -51,7 +52,7 @@ func New[T any](cfg Config[T]) *Queue[T] {
 	return q
 }
 
-// Ready holds a token when there may be something to take.
+// Ready holds a token when there may be a message to take.
 func (q *Queue[T]) Ready() <-chan struct{} { return q.ready }
 
 // Wake puts a token into Ready.
@@ -62,7 +63,7 @@ func (q *Queue[T]) Wake() {
 	}
 }
 
-// Push queues a message of the given number of bytes, and says whether it had room.
+// Push queues a message of the given number of bytes, and says whether there was room.
 func (q *Queue[T]) Push(s Sender, m T, bytes int) bool {
 	q.mu.Lock()
 	ok := q.push(s, item[T]{m, bytes, s.Metered && !s.Member, time.Now()})
@@ -103,7 +104,7 @@ func (q *Queue[T]) dropped(m item[T], name string, late bool) {
 	}
 }
 
-// Pop takes the message that is next in turn.
+// Pop takes the message whose turn it is.
 func (q *Queue[T]) Pop() (m T, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -124,7 +125,7 @@ func (q *Queue[T]) Pop() (m T, ok bool) {
 	return m, false
 }
 
-// take takes the next message of a group. If one has to wait, it returns until when.
+// take takes the next message of a group. If the group's messages must wait, ready says until when.
 func (q *Queue[T]) take(g *group[T], now time.Time) (m item[T], ready time.Time, ok bool) {
 	g.unpark(now)
 	for g.turns.first != nil {
@@ -150,7 +151,7 @@ func (q *Queue[T]) take(g *group[T], now time.Time) (m item[T], ready time.Time,
 	return m, time.Time{}, false
 }
 
-// arm wakes the reader when a waiting message may be taken.
+// arm sets a timer that wakes the reader when a waiting message may be taken.
 func (q *Queue[T]) arm(now, at time.Time) {
 	if at.IsZero() || q.armed.After(now) && !q.armed.After(at) {
 		return

@@ -42,9 +42,9 @@ func (r *Register) Member(id string) bool {
 	return ok
 }
 
-// Sender returns the sender of a message with an id in its subject. A stranger on a listed roster
-// who waits for answers below NATS's common prefix is named by the part of it that belongs to the
-// connection: one connection can make up many ids.
+// Sender returns the sender of a message with an id in its subject. On a listed roster, a stranger
+// may wait for answers below NATS's common inbox prefix. Sender names such a stranger by the part
+// of the inbox that belongs to the connection, because one connection can make up many ids.
 func (r *Register) Sender(id, inbox string) Sender {
 	s := Sender{Name: id, ID: id, Member: r.Member(id)}
 	rest, shared := strings.CutPrefix(inbox, "_INBOX.")

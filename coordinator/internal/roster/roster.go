@@ -1,5 +1,5 @@
-// Package roster writes and reads members as text that shows any damage: a batch is sealed with
-// a digest of itself and of the batch before. Logs store such batches.
+// Package roster writes and reads lists of members as text that shows any damage. Each batch ends
+// with a digest of itself and of the batch before. Logs store such batches.
 package roster
 
 import (
@@ -26,10 +26,10 @@ const (
 	sealWord = "sha256 "
 )
 
-// A Sum seals a batch and all batches before it. The zero value is the sum of no batch.
+// A Sum is the digest of a batch and all batches before it. The zero value is the sum of no batch.
 type Sum [sha256.Size]byte
 
-// Then returns the sum after another batch whose text has no seal.
+// Then returns the sum after another batch. text is the text of that batch without its last line.
 func (s Sum) Then(text []byte) Sum { return sha256.Sum256(append(s[:len(s):len(s)], text...)) }
 
 // An Entry is a change of the roster.
@@ -44,7 +44,7 @@ type Batch struct {
 	Entries []Entry
 }
 
-// Whole returns the batch that makes a roster.
+// Whole returns the one batch that makes a whole roster.
 func Whole(log wire.Hash, members, retired []string) Batch {
 	b := Batch{Log: log, Entries: make([]Entry, 0, len(members)+len(retired))}
 	for _, id := range members {
@@ -56,7 +56,7 @@ func Whole(log wire.Hash, members, retired []string) Batch {
 	return b
 }
 
-// Seal returns the text of b after a batch of sum prev, and its own sum.
+// Seal returns the text of b, for a place after a batch with sum prev, and the sum of b.
 func (b Batch) Seal(prev Sum) (text []byte, sum Sum) {
 	text = append(text, Head...)
 	if b.Log != (wire.Hash{}) {
@@ -76,8 +76,8 @@ func sign(retired bool) byte {
 	return '+'
 }
 
-// Open reads a text that Seal returned for the same prev. Any other text is an error that matches
-// [runlog.ErrCorrupt].
+// Open reads a text that Seal returned for the same prev. For any other text, Open returns an error
+// that matches [runlog.ErrCorrupt].
 func Open(text []byte, prev Sum) (b Batch, sum Sum, err error) {
 	lines := bytes.SplitAfter(text, []byte{'\n'})
 	for i, line := range lines {
@@ -100,8 +100,8 @@ func Open(text []byte, prev Sum) (b Batch, sum Sum, err error) {
 	return b, sum, nil
 }
 
-// Follow returns members and retired after the batch. The error matches [runlog.ErrCorrupt] if it
-// retires an id that is no member.
+// Follow returns members and retired after the batch. The error matches [runlog.ErrCorrupt] if the
+// batch retires an id that is no member.
 func (b Batch) Follow(members, retired []string) (after, left []string, err error) {
 	known := map[string]bool{}
 	for _, e := range b.Entries {

@@ -1,9 +1,9 @@
-// Package secagg is the coordinator's side of secure aggregation, for plans with secure=sum. It
-// leads the devices of one attempt through the steps of package wire/secagg. In the end it has the
-// mean of their scalars, and no single contribution.
+// Package secagg is the coordinator's side of secure aggregation, for plans with secure=sum. The
+// package leads the devices of one attempt through the steps of package wire/secagg. In the end it
+// has the mean of the devices' scalars, and no single contribution.
 //
-// The engine keeps its cohorts, presence, quorum and deadlines: to it each step is a collection of
-// answers. A leader is a pure function of its inputs, as the engine is.
+// The engine keeps its cohorts, presence, quorum and deadlines: for the engine each step is a
+// collection of answers. A leader is a pure function of its inputs, as the engine is.
 package secagg
 
 import (
@@ -20,8 +20,8 @@ import (
 	"github.com/zofl/zofl/wire/secagg"
 )
 
-// ends are when steps end, in eighths of the attempt's deadline. Devices compute their scalars from
-// the announcement to the end of the third.
+// ends are the times when steps end, in eighths of the attempt's deadline. Devices compute their
+// scalars between the announcement and the end of the third step.
 var (
 	ends = [...]uint64{secagg.StepKeys: 2, secagg.StepShares: 3, secagg.StepMask: 7,
 		secagg.StepUnmask: 8}
@@ -32,10 +32,11 @@ var (
 // A Leader leads one attempt at a time. Only a plan with secure=sum has one.
 //
 // Invariants:
-//  1. server is nil unless an attempt is open that can come to a sum.
-//  2. tokens has where a device waits that has answered the open step.
-//  3. spent says that devices were asked to unmask the open record. They do so once: another
-//     attempt at the record could tell the scalars of who joined it or left.
+//  1. server is nil unless an attempt is open that can still get a sum.
+//  2. tokens has, for each waiting device that has answered the open step, where the device waits.
+//  3. spent says that the coordinator asked devices to unmask the open record. Devices unmask a
+//     record once: another attempt at the record could reveal the scalars of a device that took
+//     part in only one of the attempts.
 type Leader struct {
 	plan    *plan.Plan
 	attempt secagg.Attempt
@@ -58,8 +59,8 @@ type Leader struct {
 // New returns the leader of a plan with secure aggregation.
 func New(p *plan.Plan) *Leader { return &Leader{plan: p} }
 
-// Begin opens an attempt now. a is its announcement. away says for which slots of its cohort not to
-// wait. They take no part.
+// Begin opens an attempt at time now. a is the attempt's announcement. Devices of the cohort for
+// whose slots away returns true take no part.
 func (l *Leader) Begin(a *wire.Announcement, tip wire.Tip, scalars int, now uint64,
 	away func(slot uint32) bool) {
 	open := secagg.Of(l.plan.Run, a, tip, scalars)
@@ -72,8 +73,8 @@ func (l *Leader) Begin(a *wire.Announcement, tip wire.Tip, scalars int, now uint
 	}
 }
 
-// Hopeless says whether the attempt was in vain from the start: fewer than the quorum take part, so
-// no device answers.
+// Hopeless says whether the attempt cannot succeed from the start: fewer devices than the quorum
+// take part, so no device answers.
 func (l *Leader) Hopeless() bool { return len(l.round.Members) < int(l.plan.Quorum) }
 
 // On says whether an attempt is open that has no sum yet.
@@ -82,18 +83,19 @@ func (l *Leader) On() bool { return l.server != nil }
 // Abort ends the attempt.
 func (l *Leader) Abort() { l.server = nil }
 
-// Spent says whether another attempt at the record is in vain, because devices were asked to unmask
-// it, or a quorum could be reached and some decline because they were.
+// Spent says whether another attempt at the record is in vain. It is in vain if the coordinator
+// asked devices to unmask the record, or if some devices decline because they were asked and a
+// quorum could be reached.
 func (l *Leader) Spent(declines []uint32, reachable uint32) bool {
 	return l.spent || declines[secagg.DeclineSpent] > 0 && reachable >= l.plan.Quorum
 }
 
-// TooFew says whether another attempt would be in vain because too few devices are present: it
-// leaves out absent devices.
+// TooFew says whether another attempt would be in vain because too few devices are present: an
+// attempt leaves out absent devices.
 func (l *Leader) TooFew(present uint32) bool { return present < l.plan.Quorum }
 
-// Fit returns as much of an attempt's cohort at record n as a round can have. If devices agree on
-// lists, all that are not absent must be neighbors.
+// Fit returns the largest part of an attempt's cohort at record n that a round can have. If devices
+// agree on lists, all devices that are not absent must be neighbors of each other.
 func (l *Leader) Fit(c wire.Cohort, n uint64, attempt uint32,
 	absent func(uint32) bool) wire.Cohort {
 	asked, there := uint64(0), 0
@@ -116,7 +118,7 @@ func (l *Leader) Fit(c wire.Cohort, n uint64, attempt uint32,
 // Saturated says whether the attempt asks as many devices as a round can have.
 func (l *Leader) Saturated() bool { return l.most }
 
-// Step returns the open step's name, "" without one.
+// Step returns the open step's name, or "" if no step is open.
 func (l *Leader) Step() string {
 	if !l.On() {
 		return ""
@@ -135,9 +137,9 @@ func (l *Leader) Waits(slot uint32) bool {
 	return !l.On() || !l.took[slot] && (l.in == nil || l.in[slot])
 }
 
-// Needs returns q with the answers that the open step has, and how many it needs to end well. The
-// last step needs shares of the secrets that it lacks. The other steps need answers from a quorum,
-// and masked scalars from at most the target.
+// Needs returns q with the number of answers that the open step has, and the number that it needs
+// to succeed. The last step needs the shares of the secrets that the coordinator lacks. The other
+// steps need answers from a quorum, and masked scalars from at most the target.
 func (l *Leader) Needs(q quorum.Quorum) quorum.Quorum {
 	q.Have, q.Least, q.Most = uint32(len(l.took)), l.plan.Quorum, math.MaxUint32
 	q.Must = !l.server.Enough()
@@ -150,7 +152,7 @@ func (l *Leader) Needs(q quorum.Quorum) quorum.Quorum {
 	return q
 }
 
-// Ends returns when the open step ends at the latest; without one, the deadline.
+// Ends returns when the open step ends at the latest, or the deadline if no step is open.
 func (l *Leader) Ends(deadline uint64) uint64 {
 	if !l.On() {
 		return deadline
@@ -168,8 +170,8 @@ func (l *Leader) Read(frame []byte) (m policy.Message, err error) {
 	return policy.Message{N: r.N, Sent: answerOf(&r), Body: &r}, err
 }
 
-// answerOf returns the keys of an attempt as an answer, because a device makes them once. Other
-// steps are none.
+// answerOf returns a device's keys as an Answer, because a device makes the keys of an attempt only
+// once. For requests of other steps, answerOf returns the zero Answer.
 func answerOf(r *secagg.Request) presence.Answer {
 	if r.Step != secagg.StepKeys {
 		return presence.Answer{}
@@ -177,8 +179,9 @@ func answerOf(r *secagg.Request) presence.Answer {
 	return presence.AnswerOf(r.N, r.Nonce[:], r.Body)
 }
 
-// Take takes a device's request, and counts one that it drops. It answers at once if it can;
-// otherwise it keeps the token until the step ends. taken says that the device was waited for.
+// Take takes a device's request, and counts a request that it drops. Take answers at once if it
+// can; otherwise it keeps the token until the step ends. taken says whether the step waited for the
+// device.
 func (l *Leader) Take(slot uint32, m policy.Message, token string, counters *report.Counters,
 	respond func(token string, frame []byte)) (taken bool) {
 	r := m.Body.(*secagg.Request)
@@ -216,7 +219,7 @@ func (l *Leader) Take(slot uint32, m policy.Message, token string, counters *rep
 	return false
 }
 
-// stranger is the answer to a device that is in another attempt, or out of this one.
+// stranger returns the answer to a device that is in another attempt, or no longer in this one.
 func stranger(r *secagg.Request) []byte {
 	a := secagg.Answer{N: r.N, Nonce: r.Nonce, Step: r.Step, State: secagg.Over}
 	return a.Append(nil)
@@ -228,9 +231,9 @@ func (l *Leader) answer(step secagg.Step, state secagg.State, body []byte) []byt
 	return a.Append(nil)
 }
 
-// Close ends the open step, and answers the devices that wait. It says whether the round goes on:
-// with the next step while an attempt is on, and else with its sum. Without enough answers the
-// attempt is over.
+// Close ends the open step, and answers the devices that wait. ok says whether the round continues:
+// with the next step while an attempt is open, and otherwise with its sum. Without enough answers
+// the attempt is over.
 func (l *Leader) Close(respond func(token string, frame []byte)) (ok bool) {
 	step := l.server.Step()
 	ok = l.Needs(quorum.Quorum{}).Enough() && l.server.Close() == nil
@@ -275,7 +278,7 @@ func (l *Leader) sum() {
 	l.loss = l.mean(loss, words[last])
 }
 
-// mean returns the mean for which a word stands. Honest devices never produce one beyond the range.
+// mean returns the mean that a word encodes. The means of honest devices are never beyond the range.
 func (l *Leader) mean(c secagg.Coding, word uint32) float32 {
 	mean, most := c.Sum(word)/float64(l.count), float64(c.Range)
 	return float32(math.Min(math.Max(mean, -most), most))
@@ -290,7 +293,7 @@ func (l *Leader) Means() []float32 { return l.means }
 // Contributors returns the slots whose vectors are in the sum.
 func (l *Leader) Contributors() []uint32 { return l.slots }
 
-// Liars returns the slots whose shares were false.
+// Liars returns the slots of the devices that sent false shares.
 func (l *Leader) Liars() []uint32 { return l.liars }
 
 // Skip returns the change that uses up the index of a record that cannot be made: it sets the

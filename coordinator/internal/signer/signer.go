@@ -1,5 +1,5 @@
-// Package signer signs the messages of a coordinator with its key, and remembers the references
-// that it announced.
+// Package signer signs the messages of a coordinator with its key, and remembers the reference
+// digests that the coordinator announced.
 package signer
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// A Signer signs for one run. Any goroutine may call its methods.
+// A Signer signs messages of one run. Any goroutine may call its methods.
 type Signer struct {
 	run    string
 	signer *signed.Signer
@@ -24,7 +24,7 @@ type Signer struct {
 // references of the last 16,384 records. Passive replicas make snapshots more often.
 const mostReferences = 256
 
-// New returns a signer for a run. The error says that the key is no Ed25519 key.
+// New returns a signer for a run. New returns an error if the key is no Ed25519 key.
 func New(run string, key ed25519.PrivateKey) (*Signer, error) {
 	signer, err := signed.NewSigner(key)
 	if err != nil {
@@ -38,7 +38,8 @@ func (s *Signer) Key() string {
 	return s.signer.Key().String()
 }
 
-// Announcement returns an announcement with its signature, and notes the reference that it brings.
+// Announcement returns an announcement with its signature, and remembers the announcement's
+// reference.
 func (s *Signer) Announcement(frame []byte) []byte {
 	with, a, err := s.signer.Announcement(s.run, frame)
 	if err != nil {
@@ -58,8 +59,8 @@ func (s *Signer) Answer(subject string, request, answer []byte) []byte {
 	return s.signer.Answer(subject, signed.RequestOf(request), answer)
 }
 
-// Token returns the subject for the answer to a request, and what its signature needs of the
-// request. Only [Signer.Redeem] reads it.
+// Token returns the subject for the answer to a request, together with what the answer's signature
+// needs to know about the request. Only [Signer.Redeem] reads a token.
 func (s *Signer) Token(subject, reply string, request []byte) string {
 	if reply == "" || !signed.Asks(request) {
 		return reply
@@ -68,7 +69,8 @@ func (s *Signer) Token(subject, reply string, request []byte) string {
 	return reply + "\x00" + subject + "\x00" + string(asked[:])
 }
 
-// Redeem returns the subject that a token names, and the answer as it is sent there.
+// Redeem returns the subject that a token names, and the answer with its signature if the request
+// asked for one.
 func (s *Signer) Redeem(token string, answer []byte) (reply string, frame []byte) {
 	reply, rest, asks := strings.Cut(token, "\x00")
 	if !asks {
@@ -78,7 +80,8 @@ func (s *Signer) Redeem(token string, answer []byte) (reply string, frame []byte
 	return reply, s.signer.Answer(subject, signed.Request([]byte(asked)), answer)
 }
 
-// Reference returns the reference of the state after a record, if one was announced lately.
+// Reference returns the reference of the state after a record, if the coordinator announced one
+// lately.
 func (s *Signer) Reference(record uint64) (wire.Reference, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +93,8 @@ func (s *Signer) Reference(record uint64) (wire.Reference, bool) {
 	return wire.Reference{}, false
 }
 
-// note remembers a reference, in place of an earlier one of the same record or of the oldest.
+// note remembers a reference. It replaces an earlier reference of the same record, or the oldest
+// one.
 func (s *Signer) note(r wire.Reference) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -156,9 +156,9 @@ func (l *line) fallsForSure(s float64) bool {
 	return false
 }
 
-// straight returns the longest length up to which the loss is nearly linear: twice the loss minus
-// its linear part is at most the linear part or the doubt. straight returns 0 if the loss has no
-// slope, or is nearly linear at all lengths, so that no length is known to be too long.
+// straight returns the longest length up to which the loss is nearly linear: twice its difference
+// from its linear part is at most that linear part or the doubt. straight returns 0 if the loss has
+// no slope, or is nearly linear at all lengths, so that no length is known to be too long.
 func (l *line) straight() (value float32) {
 	slope, from := l.slope()
 	for i, at := range survey.Lengths() {
