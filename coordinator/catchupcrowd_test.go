@@ -17,8 +17,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A slowBus is a link of limited rate: it delivers in order, and Check returns once all earlier
-// messages are delivered.
+// A slowBus is a link of limited rate. A slowBus delivers in order, and its Check returns once all
+// earlier messages are delivered.
 type slowBus struct {
 	*bus.Memory
 	rate  float64 // bytes a second
@@ -56,7 +56,8 @@ func (b *slowBus) Check(ctx context.Context, subject string) error {
 }
 
 // TestThousandsCatchUpAtOnce has 3,000 devices ask for 64 KiB each at the same moment. The link of
-// 100 Mbit/s needs 15 s for that. Meanwhile rounds go on, in which devices take half a second.
+// 100 Mbit/s needs 15 s for the answers. Meanwhile the coordinator runs rounds in which devices
+// take half a second.
 func TestThousandsCatchUpAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const rate, asking = 12.5e6, 3000

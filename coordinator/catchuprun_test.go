@@ -14,7 +14,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A tornLog cannot be read while torn is set. While short is set, it ends after record 1.
+// A tornLog returns errors for reads while torn is set. While short is set, reads end after record
+// 1.
 type tornLog struct {
 	runlog.Memory
 	torn  atomic.Bool

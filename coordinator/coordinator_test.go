@@ -97,8 +97,9 @@ func TestPauseResumeEnd(t *testing.T) {
 	})
 }
 
-// A run pauses after a round to come: no later round is done, and devices hear of the pause. After
-// a round of the past it pauses at once, and a pause replaces one to come.
+// TestPauseAfter: with a pause planned after a later round, the run does no round after that round,
+// and devices hear of the pause. With a pause after an earlier round, the run pauses at once.
+// Another pause replaces a planned pause.
 func TestPauseAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plan := chaintest.Plan(t)

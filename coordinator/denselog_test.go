@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// A log that stores no vectors is refused before the run begins.
+// New refuses a log that stores no vectors before a run of transport=dense begins.
 func TestDenseRunNeedsObjects(t *testing.T) {
 	b := bus.NewMemory()
 	defer b.Close()

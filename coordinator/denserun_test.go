@@ -17,7 +17,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// vectorAt returns what a device sends for record n.
+// vectorAt returns the vector that a device sends for record n.
 func vectorAt(d *device, n uint64, size uint64) []byte {
 	return chaintest.RandomVector(rand.New(rand.NewPCG(n, uint64(d.slot))), int(size))
 }
@@ -61,7 +61,7 @@ func (d *device) upload(u *wire.Upload) (wire.UploadReply, error) {
 	return wire.DecodeUploadReply(b)
 }
 
-// fetch fetches a record's vector, piece by piece. It returns nil if there is none.
+// fetch fetches a record's vector, piece by piece. fetch returns nil if the log has no such vector.
 func fetch(t testing.TB, b bus.Bus, digest []byte, piece uint64) ([]byte, error) {
 	t.Helper()
 	var vector []byte
@@ -100,7 +100,7 @@ func records(t testing.TB, log runlog.Log) (list []wire.Record) {
 	return list
 }
 
-// denseLog_ returns the log of a run with one device and so many rounds.
+// denseLog returns the log of a run with one device and a number of rounds.
 func denseLog(t testing.TB, plan *plan.Plan, rounds int) *runlog.Memory {
 	t.Helper()
 	b := bus.NewMemory()
@@ -216,7 +216,7 @@ func TestLingersForVectors(t *testing.T) {
 	}
 }
 
-// Queued pieces take no more memory than they may.
+// The pieces in the queue take at most Config.UploadMemory bytes.
 func TestPiecesThatWaitAreBounded(t *testing.T) {
 	b := bus.NewMemory()
 	defer b.Close()

@@ -56,7 +56,7 @@ func Example() {
 	// device 2 has the model [1.00 2.00]
 }
 
-// follow is a device, which sees the loss of its own point only.
+// follow runs a device that computes only the loss of its own point.
 func follow(network bus.Bus, i int) {
 	px, py := float64(i), float64(2*i)
 	device, err := client.New(client.Config{

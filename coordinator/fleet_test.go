@@ -35,7 +35,7 @@ type device struct {
 }
 
 // newDevice joins the run, subscribes to its announcements, and joins again to learn the current
-// one.
+// announcement.
 func newDevice(t testing.TB, b bus.Bus, id string,
 	answer func(*device, *wire.Announcement)) *device {
 	t.Helper()
@@ -53,8 +53,8 @@ func newDevice(t testing.TB, b bus.Bus, id string,
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { sub.Unsubscribe() })
-	// Its answer may complete a round: while a log that stalls is given the record, no join is
-	// answered.
+	// The device's answer may complete a round. While a log that stalls appends the record, the
+	// coordinator answers no join.
 	d.answering <- struct{}{}
 	join = d.join()
 	<-d.answering
@@ -145,7 +145,7 @@ func (d *device) last() wire.Announcement {
 	return d.seen[len(d.seen)-1]
 }
 
-// A running is a coordinator that runs, and the events that its recorder received.
+// A running is a running coordinator with the events that its recorder received.
 type running struct {
 	*Coordinator
 	t      testing.TB
@@ -186,7 +186,7 @@ func run(t testing.TB, cfg Config) *running {
 	return r
 }
 
-// count returns how many events of a kind there were.
+// count returns the number of events of a kind.
 func (r *running) count(kind report.EventKind) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// TestFlood sends what no device would send, on every subject that a coordinator reads, while
-// rounds go on.
+// TestFlood sends messages that no device would send, on every subject that a coordinator reads,
+// while the coordinator runs rounds.
 func TestFlood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plan := chaintest.Plan(t)

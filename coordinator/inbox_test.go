@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/internal/subjects"
 )
 
-// Joins and pieces of vectors are answered below their sender's inbox alone.
+// The coordinator answers joins and pieces of vectors only below the sender's own inbox.
 func TestTokenIsTheSenders(t *testing.T) {
 	for reply, want := range map[string]string{
 		"app.victim": "", "_INBOX_d2.x": "", "_INBOX_d1.x": "_INBOX_d1.x", "_INBOX.x": "_INBOX.x",

@@ -15,7 +15,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// refusing returns a coordinator whose recorder refuses events of the kind *refused, if that is
+// refusing returns a coordinator whose recorder refuses events of the kind *refused, if refused is
 // set.
 func refusing(
 	t *testing.T, plan *plan.Plan,

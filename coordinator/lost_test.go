@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// A remembering log knows a record that it held.
+// A remembering log knows the last record that it held.
 type remembering struct {
 	runlog.Memory
 	seen uint64
@@ -20,7 +20,8 @@ func (r *remembering) Seen(context.Context) (uint64, error) { return r.seen, nil
 func (r *remembering) Forget(context.Context) error         { r.seen = r.Last(); return nil }
 func (r *remembering) Left(context.Context) (string, error) { return "", nil }
 
-// A loss that is accepted without one is not passed over in silence: it waives what devices say.
+// If an operator accepts a loss that the log does not have, the coordinator warns about what that
+// waives.
 func TestAcceptedLossOfNothing(t *testing.T) {
 	for accepted, want := range map[uint64]string{0: "", 50: "accepts what devices say"} {
 		var said bytes.Buffer

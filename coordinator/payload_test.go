@@ -20,7 +20,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A narrowBus is a bus whose server takes short messages.
+// A narrowBus is a bus whose broker accepts only short messages.
 type narrowBus struct {
 	bus.Bus
 	most int64
@@ -28,8 +28,8 @@ type narrowBus struct {
 
 func (b *narrowBus) MaxPayload() int64 { return b.most }
 
-// TestPayload: a broker that cannot carry the plan's records is refused before anything is sent,
-// with the values and the remedy. One that only takes no full frame is as good as another.
+// TestPayload: New refuses a broker that cannot carry the plan's records before it sends anything,
+// and the error has the values and the remedy. New accepts a broker that only refuses full frames.
 func TestPayload(t *testing.T) {
 	plan, err := preset.Unbound("fedzo", "r", 100)
 	if err != nil {
@@ -64,7 +64,7 @@ func TestPayload(t *testing.T) {
 	}
 }
 
-// TestPayloadLearnedLate: a connection that comes up after New is asked again by Run.
+// TestPayloadLearnedLate: Run checks the broker's limit again if the connection comes up after New.
 func TestPayloadLearnedLate(t *testing.T) {
 	b := &narrowBus{Bus: bus.NewMemory()}
 	log := &runlog.Memory{}
@@ -80,8 +80,8 @@ func TestPayloadLearnedLate(t *testing.T) {
 	}
 }
 
-// TestPayloadOfAChange: a change whose rounds the broker cannot carry is refused before it is in
-// the log, because no device would hear of it.
+// TestPayloadOfAChange: Change refuses a change whose rounds the broker cannot carry before the log
+// has the change, because no device would hear of that record.
 func TestPayloadOfAChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &runlog.Memory{}
@@ -99,7 +99,7 @@ func TestPayloadOfAChange(t *testing.T) {
 	})
 }
 
-// A strictBus refuses what is too long, as a connection to a broker does.
+// A strictBus refuses messages that are too long, as a connection to a broker does.
 type strictBus struct{ narrowBus }
 
 func (b *strictBus) Publish(subject string, data []byte) error {
@@ -109,8 +109,9 @@ func (b *strictBus) Publish(subject string, data []byte) error {
 	return b.Bus.Publish(subject, data)
 }
 
-// TestAnnouncedWithoutRecords: an announcement that is too long for the broker comes without
-// its records. What is too long without them, too, is reported, and ends nothing.
+// TestAnnouncedWithoutRecords: the coordinator sends an announcement that is too long for the
+// broker without its records. If the rest is still too long, the coordinator reports that, and
+// continues.
 func TestAnnouncedWithoutRecords(t *testing.T) {
 	memory := bus.NewMemory()
 	defer memory.Close()

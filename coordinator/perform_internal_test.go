@@ -10,7 +10,8 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// TestSurveyInTheLog: a value that devices found is in the log as it is in the plan.
+// TestSurveyInTheLog: a log message shows a value that devices found with the same digits as the
+// plan.
 func TestSurveyInTheLog(t *testing.T) {
 	for value, want := range map[float32]string{
 		0.01: "0.01", 1e-6: "1e-06", 100: "100", 0: "0", 3.4e38: "3.4e+38",

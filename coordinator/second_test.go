@@ -21,7 +21,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A partition is a bus that can be cut off from the others.
+// A partition is a bus that a test can cut off from other buses.
 type partition struct {
 	bus.Bus
 	cut atomic.Bool
@@ -79,7 +79,7 @@ func copyOf(t *testing.T, dir string) string {
 	return to
 }
 
-// countAnnouncements counts what is announced.
+// countAnnouncements counts the announcements on a bus.
 func countAnnouncements(t *testing.T, b bus.Bus) *atomic.Int32 {
 	t.Helper()
 	var n atomic.Int32
@@ -92,7 +92,8 @@ func countAnnouncements(t *testing.T, b bus.Bus) *atomic.Int32 {
 
 const mustStepDown = "it began later and must step down"
 
-// A coordinator with a copy of the log of one that leads announces nothing and ends. Both say why.
+// A coordinator with a copy of a leading coordinator's log announces nothing and ends. Both
+// coordinators log why.
 func TestSecondEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, b, said := t.TempDir(), bus.NewMemory(), &text{}
@@ -130,8 +131,8 @@ func TestSecondEnds(t *testing.T) {
 	})
 }
 
-// A coordinator that was cut off while another one was started with a copy of its log comes back:
-// it has run for longer, so the other one ends.
+// While a coordinator is cut off, another coordinator starts with a copy of its log. When the first
+// coordinator comes back, the second coordinator ends, because the first has run for longer.
 func TestSecondEndsAfterPartition(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir, b, said := t.TempDir(), bus.NewMemory(), &text{}
@@ -169,7 +170,7 @@ func TestSecondEndsAfterPartition(t *testing.T) {
 	})
 }
 
-// Of two that begin at the same moment, one goes on.
+// Of two coordinators that begin at the same moment, one continues.
 func TestSecondAtTheSameMoment(t *testing.T) {
 	for range 4 {
 		synctest.Test(t, func(t *testing.T) {
@@ -193,8 +194,8 @@ func TestSecondAtTheSameMoment(t *testing.T) {
 	}
 }
 
-// A coordinator that is restarted at once is alone, also if the last word of its predecessor
-// arrives after it began.
+// A coordinator that is restarted at once leads, even if the last message of the coordinator before
+// arrives after the restart.
 func TestRestartedIsNotSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, log := bus.NewMemory(), &unshared{}
@@ -221,12 +222,12 @@ func TestRestartedIsNotSecond(t *testing.T) {
 	})
 }
 
-// An unshared log is in memory, and only one coordinator can lead it.
+// An unshared log is in memory, so only one coordinator can lead it.
 type unshared struct{ runlog.Memory }
 
 func (*unshared) Lost() <-chan struct{} { return nil }
 
-// Without permission for the subject a coordinator leads as before, and says so.
+// Without permission for the subject a coordinator leads as before, and logs a warning.
 func TestSecondNotPermitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, said := bus.NewMemory(), &text{}

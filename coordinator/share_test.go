@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// ask asks to join as id, once, and returns the answer; nil if there is none in time.
+// ask asks once to join as id. ask returns the answer, or nil if none arrives in time.
 func (r *running) ask(id string, within time.Duration) *wire.JoinReply {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), within)
@@ -29,7 +29,7 @@ func (r *running) ask(id string, within time.Duration) *wire.JoinReply {
 	return &reply
 }
 
-// Made-up ids fill the roster as slowly as Config.JoinRate says, after a first crowd. Members may
+// After an initial burst, made-up ids join the roster only at the rate Config.JoinRate. Members may
 // join again meanwhile.
 func TestJoinRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestJoinRate(t *testing.T) {
 	})
 }
 
-// Who is not on the list is told so. A member stays one.
+// The coordinator tells a device that Config.Allow refuses so. A member stays a member.
 func TestAllow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		on := map[string]bool{"d0": true}
@@ -94,7 +94,8 @@ func TestAllow(t *testing.T) {
 	})
 }
 
-// Who sends what no honest device sends is named, and so is who sends too much.
+// The status names a sender of messages that no honest device sends, and a sender of too many
+// messages.
 func TestOffendersAreNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := run(t, Config{Plan: chaintest.Plan(t)})

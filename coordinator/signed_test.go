@@ -19,8 +19,9 @@ import (
 
 var signingKey = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{5}, ed25519.SeedSize))
 
-// TestSignedSegments: with a key, whoever asks for it gets signed answers, and a whole segment in
-// each; whoever does not gets the answers as they were.
+// TestSignedSegments: a coordinator with a key sends signed answers, with a whole segment in each,
+// to devices that ask for a signature. Devices that do not ask get the same answers as without a
+// key.
 func TestSignedSegments(t *testing.T) {
 	for size := 200; size < 300; size += 10 { // what is left of a segment differs
 		testSignedSegments(t, size)
@@ -89,7 +90,7 @@ func testSignedSegments(t *testing.T, size int) {
 	})
 }
 
-// TestSigningConfig: a key that is none is refused, and a broker must carry the signatures.
+// TestSigningConfig: New refuses an invalid key, and a broker that cannot carry the signatures.
 func TestSigningConfig(t *testing.T) {
 	_, err := New(t.Context(), Config{Bus: bus.NewMemory(), Log: &runlog.Memory{},
 		Plan: chaintest.Plan(t), Key: signingKey[:31]})

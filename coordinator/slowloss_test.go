@@ -19,7 +19,7 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// A meter counts what passes over a bus.
+// A meter counts the messages on a bus.
 type meter struct {
 	*bus.Memory
 
@@ -50,8 +50,8 @@ func (m *meter) Request(ctx context.Context, subject string, data []byte) ([]byt
 	return m.Memory.Request(ctx, subject, data)
 }
 
-// slowRun runs four rounds whose losses take so long, on two devices; the second needs twice as
-// long. It returns what passed over the bus, and what the coordinator counted.
+// slowRun runs four rounds on two devices whose loss takes the given time; the second device needs
+// twice as long. slowRun returns the messages on the bus, and the coordinator with its counters.
 func slowRun(t *testing.T, p *plan.Plan, takes time.Duration) (
 	m *meter, lead *coordinator.Coordinator,
 ) {
@@ -89,9 +89,9 @@ func slowRun(t *testing.T, p *plan.Plan, takes time.Duration) (
 	return m, lead
 }
 
-// TestSlowLoss: a round that lasts costs the repetitions that `zofl plan` prices, and nothing else.
-// Each device replies once, and no reply counts as late or dropped. Nobody asks where the run is,
-// though nothing is announced for a while.
+// TestSlowLoss: a slow round costs only the repeated announcements that `zofl plan` counts. Each
+// device replies once, and the coordinator counts no reply as late or dropped. No device asks for
+// the state of the run, although the coordinator announces nothing for a while.
 func TestSlowLoss(t *testing.T) {
 	const rounds = 4
 	newPlan := func() *plan.Plan {

@@ -91,7 +91,7 @@ func TestTakeover(t *testing.T) {
 	})
 }
 
-// A sharedLog is shared by coordinators without a lease: its Lost is never closed.
+// A sharedLog is a log that coordinators share without a lease: its Lost channel is never closed.
 type sharedLog struct{ runlog.Memory }
 
 func (l *sharedLog) Lost() <-chan struct{} { return make(chan struct{}) }
@@ -217,7 +217,7 @@ func TestStopDuringAnAppend(t *testing.T) {
 	}
 }
 
-// A lateLog takes its time for an append. A deaf one ignores its context.
+// A lateLog delays each append. A lateLog with deaf set ignores its context.
 type lateLog struct {
 	runlog.Memory
 	takes time.Duration
@@ -236,8 +236,8 @@ func (l *lateLog) Append(ctx context.Context, n uint64, record []byte) error {
 	}
 }
 
-// TestStopObeysFirst commands and stops while a record is being stored. What was requested is
-// stored and reported, too.
+// TestStopObeysFirst sends commands and stops Run while the log stores a record. Run still stores
+// and reports what the commands requested.
 func TestStopObeysFirst(t *testing.T) {
 	for range 8 { // Run may have been about to obey
 		synctest.Test(t, func(t *testing.T) {
@@ -259,8 +259,8 @@ func TestStopObeysFirst(t *testing.T) {
 	}
 }
 
-// TestLostDuringAnAppend has another coordinator begin while a record is being stored. It is stored
-// and not announced.
+// TestLostDuringAnAppend has another coordinator begin while the log stores a record. The log
+// stores that record, and the first coordinator does not announce it.
 func TestLostDuringAnAppend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &lateLog{takes: 300 * time.Millisecond, deaf: true}
@@ -284,7 +284,7 @@ func TestLostDuringAnAppend(t *testing.T) {
 	})
 }
 
-// A forkedLog holds another record in place of the next one.
+// A forkedLog holds another record in place of the next record.
 type forkedLog struct {
 	runlog.Memory
 	n      uint64
@@ -327,7 +327,7 @@ func (l *setBackLog) Append(ctx context.Context, n uint64, record []byte) error 
 	return l.Memory.Append(ctx, n, record)
 }
 
-// A final error is not repeated: devices are told, and Run ends.
+// After a final error Run does not try again: it tells devices, and ends.
 func TestLogThatCannotContinue(t *testing.T) {
 	for _, hopeless := range []error{runlog.ErrCorrupt, runlog.ErrPlan} {
 		synctest.Test(t, func(t *testing.T) {

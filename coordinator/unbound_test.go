@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// TestUnbound: a coordinator says if one device can spoil a run, and a plan with its Guard has
-// nothing to be said of.
+// TestUnbound: a coordinator warns if one device can spoil a run. The coordinator does not warn
+// about a plan with its Guard.
 func TestUnbound(t *testing.T) {
 	for name, tt := range map[string]struct {
 		edit  func(*plan.Plan)

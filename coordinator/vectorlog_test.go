@@ -16,7 +16,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// An orderedLog notes the calls to it, and fails the one that it is told to.
+// An orderedLog notes the calls to it, and fails the call that the test chooses.
 type orderedLog struct {
 	runlog.Memory
 	mu    sync.Mutex // guards what follows
@@ -84,8 +84,8 @@ func (l *orderedLog) KeepObjects(ctx context.Context, n uint64, names []runlog.O
 	return l.Memory.KeepObjects(ctx, n, names)
 }
 
-// The vector is stored before its record. Whichever fails, the run pauses and goes on by itself
-// with the same bytes.
+// The log stores a vector before its record. Whichever of the two writes fails, the run pauses and
+// then continues by itself with the same bytes.
 func TestVectorIsStoredBeforeItsRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plan := densePlan(t, 2)
@@ -194,8 +194,8 @@ func TestVectorWithoutARecord(t *testing.T) {
 	})
 }
 
-// Devices are told that a lost or damaged vector is gone, and it is counted. A request for one that
-// cannot be read now is not answered.
+// The coordinator tells devices that a lost or damaged vector is gone, and counts that. If the log
+// cannot read a vector now, the coordinator does not answer the request.
 func TestVectorThatTheLogLost(t *testing.T) {
 	for _, fault := range []error{runlog.ErrNoObject, runlog.ErrCorrupt, context.DeadlineExceeded} {
 		synctest.Test(t, func(t *testing.T) {

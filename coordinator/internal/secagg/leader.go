@@ -278,7 +278,7 @@ func (l *Leader) sum() {
 	l.loss = l.mean(loss, words[last])
 }
 
-// mean returns the mean that a word encodes. The means of honest devices are never beyond the range.
+// mean returns the mean that a word encodes. Honest devices produce no mean beyond the range.
 func (l *Leader) mean(c secagg.Coding, word uint32) float32 {
 	mean, most := c.Sum(word)/float64(l.count), float64(c.Range)
 	return float32(math.Min(math.Max(mean, -most), most))
