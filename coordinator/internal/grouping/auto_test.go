@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// slopesOf returns the scalars of a round of devices whose gradients in d dimensions are the mean
-// plus what they differ by, along p directions that all share.
+// slopesOf returns the scalars of a round, for devices with the given gradients, along p directions
+// that all devices share.
 func slopesOf(rng *rand.Rand, gradients [][]float64, p int) [][]float32 {
 	rows := make([][]float32, len(gradients))
 	for range p {
@@ -31,8 +31,8 @@ func slopesOf(rng *rand.Rand, gradients [][]float64, p int) [][]float32 {
 	return rows
 }
 
-// gradientsOf returns gradients with the mean (1, 1, ...) of which the parts that differ cancel,
-// and have the square of it times unlike.
+// gradientsOf returns gradients with the mean (1, 1, ...). The differences from the mean cancel,
+// and their mean square is the mean's square times unlike.
 func gradientsOf(rng *rand.Rand, devices, d int, unlike float64) [][]float64 {
 	list := make([][]float64, devices)
 	for i := range list {
@@ -55,9 +55,10 @@ func gradientsOf(rng *rand.Rand, devices, d int, unlike float64) [][]float64 {
 	return list
 }
 
-// TestAuto: own directions where devices are alike, by vectors whose squares are known. What is
-// unlike cancels here, so the coordinator takes it for M/(M-1) of that. Own directions are taken
-// below 0.2 of the mean's square for 2 devices, 0.38, 0.67, 1.17 and 1.87 for 3, 5, 10 and 20.
+// TestAuto: devices get own directions if their gradients are alike. The test uses vectors whose
+// squares it knows. The differences cancel here, so the coordinator estimates them as M/(M-1) times
+// their square. Devices get own directions below 0.2 of the mean's square for 2 devices, and below
+// 0.38, 0.67, 1.17 and 1.87 for 3, 5, 10 and 20 devices.
 func TestAuto(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	for _, test := range []struct {
@@ -95,7 +96,7 @@ func TestAuto(t *testing.T) {
 	}
 }
 
-// The noise that is told is that of the equations, of rows that are known.
+// The noise in the text is the noise by the equations, for known rows.
 func TestAutoNoise(t *testing.T) {
 	// q = (1^2 + 3.5^2)/2 / ((4+4+0+25)/4) = 0.803, so s = 2q - 1 = 0.606, and 1/(2 s) = 0.825. With
 	// shares 3/4 and 1/4 M is 1.6, s = (1.6 q - 1)/0.6 = 0.475 and 1/(1.6 s) = 1.32.
@@ -137,10 +138,10 @@ func TestAutoNoise(t *testing.T) {
 	}
 }
 
-// TestAutoDespiteALiar: what one device cannot change, whatever it sends. Devices that are alike
-// keep their own directions: three and four if they are the same, five if what makes them differ is
-// a twentieth of the bound, ten if it is a quarter. Ten and more share on, if it is four times
-// that.
+// TestAutoDespiteALiar: one device cannot change the choice in these cases, whatever it sends.
+// Devices whose gradients are alike keep own directions: three and four devices if the gradients
+// are equal, five if the difference is a twentieth of the bound, ten if it is a quarter. Ten and
+// more devices keep sharing if the difference is four times the bound.
 func TestAutoDespiteALiar(t *testing.T) {
 	for _, test := range []struct {
 		devices      int
@@ -161,7 +162,7 @@ func TestAutoDespiteALiar(t *testing.T) {
 	}
 }
 
-// ownDespite returns whether some devices get directions of their own, of which one lies.
+// ownDespite returns whether devices get own directions although one of them lies.
 func ownDespite(rng *rand.Rand, devices int, unlike float64,
 	lie func(others [][]float32) []float32) bool {
 	honest := gradientsOf(rng, devices-1, 400, unlike)
@@ -175,7 +176,7 @@ func ownDespite(rng *rand.Rand, devices int, unlike float64,
 	return c.contrast.own
 }
 
-// lies are scalars of a device that knows all others' of the round.
+// lies are the scalars of a device that knows the scalars of all other devices in the round.
 var lies = map[string]func(others [][]float32) []float32{
 	"large":          func(others [][]float32) []float32 { return scaled(others, 1e6) },
 	"large contrary": func(others [][]float32) []float32 { return scaled(others, -1e6) },
@@ -196,14 +197,14 @@ func scaled(rows [][]float32, by float32) []float32 {
 	return mean
 }
 
-// A course is the rounds of a run with groups=auto: in which each device had its own directions,
-// and the choices that were told.
+// A course holds the rounds of a run with groups=auto: whether each device had own directions in a
+// round, and the texts about choices.
 type course struct {
 	own  []bool // by round-1
 	told []string
 }
 
-// follow has a chooser heed rounds, of gradients that depend on the round.
+// follow passes rounds to a chooser, with gradients that depend on the round.
 func follow(c *Chooser, rounds, devices int, gradients func(round int) [][]float64) (k course) {
 	rng, p := rand.New(rand.NewPCG(7, 1)), planOf(uint32(devices), 0, 10)
 	p.Groups = wiregroups.Auto
@@ -227,8 +228,9 @@ func (k course) shared() (rounds []int) {
 	return rounds
 }
 
-// Own directions are judged once in ten M s rounds, here with s near 1, until they have more noise
-// than shared ones. Then devices share for good, even if they are alike again.
+// The chooser compares own directions with shared ones once in ten M s rounds, here with s near 1,
+// until own directions have more noise. Then devices share for good, even if their gradients are
+// alike again.
 func TestAutoJudgesAgain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	alike, apart := gradientsOf(rng, 4, 400, 0), gradientsOf(rng, 4, 400, 40)
@@ -256,8 +258,8 @@ func TestAutoJudgesAgain(t *testing.T) {
 	}
 }
 
-// TestAutoDespiteALiarForLong: in 300 rounds a liar among ten devices can neither have those that
-// are alike share directions again, nor part those that are not.
+// TestAutoDespiteALiarForLong: in 300 rounds a liar among ten devices can neither make devices with
+// alike gradients share directions again, nor make devices with different gradients stop sharing.
 func TestAutoDespiteALiarForLong(t *testing.T) {
 	for name, lie := range lies {
 		for _, unlike := range []float64{0.25, 4} {
@@ -280,7 +282,7 @@ func TestAutoDespiteALiarForLong(t *testing.T) {
 	}
 }
 
-// Fewer devices than a round asks have groups, too.
+// If there are fewer devices than a round asks, the round has groups, too.
 func TestAutoOfFew(t *testing.T) {
 	c, f, p := New(1), newFleet(10), planOf(10, 0, 10)
 	p.Groups, c.contrast.apart = wiregroups.Auto, 1

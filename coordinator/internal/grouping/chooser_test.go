@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A fleet is a crowd that tests set.
+// A fleet is a Crowd whose members the tests set.
 type fleet struct {
 	standings   []Standing
 	contributed map[uint32]bool
@@ -23,7 +23,7 @@ func (f *fleet) Members() uint32               { return uint32(len(f.standings))
 func (f *fleet) Standing(slot uint32) Standing { return f.standings[slot] }
 func (f *fleet) Contributed(slot uint32) bool  { return f.contributed[slot] }
 
-// planOf has groups of size, of target devices a round.
+// planOf returns a plan with groups of size, whose rounds ask target devices.
 func planOf(target, size, regroup uint32) *plan.Plan {
 	return &plan.Plan{
 		Run:          "g",
@@ -33,8 +33,8 @@ func planOf(target, size, regroup uint32) *plan.Plan {
 	}
 }
 
-// checkGroups says what no choice may do: ask somebody twice, or who is gone or has contributed, or
-// change the group of whom the round has asked.
+// checkGroups checks that an attempt asks no device twice, asks no device that is gone or has
+// contributed, and does not change the group of a device that the round has asked.
 func checkGroups(t *testing.T, c *Chooser, f *fleet, g Groups, before map[uint32]uint32) {
 	t.Helper()
 	seen := map[uint32]bool{}
@@ -112,7 +112,8 @@ func TestGroupsAreUniform(t *testing.T) {
 			}
 		}
 	}
-	// Of 10 present members a round asks 6; two of them are in one group with 6/10 * 2/9.
+	// A round asks 6 of 10 present members. The chance that two of them are in one group is 6/10 *
+	// 2/9.
 	for a := range members {
 		for b := range members {
 			want := rounds * 0.6
@@ -158,7 +159,7 @@ func TestGroupsOfFewPresent(t *testing.T) {
 	}
 }
 
-// TestLaterAttempts: an attempt asks others first, and keeps everybody's group.
+// TestLaterAttempts: a later attempt asks other devices first, and every device keeps its group.
 func TestLaterAttempts(t *testing.T) {
 	c, f, p := New(1), newFleet(40), planOf(10, 5, 10)
 	before := map[uint32]uint32{}
@@ -185,7 +186,7 @@ func TestLaterAttempts(t *testing.T) {
 			}
 		}
 	}
-	// The next round forgets them.
+	// The next round forgets the groups of the round before.
 	clear(f.contributed)
 	if g := c.Choose(p, 5, 0, f); g.Count() != 10 {
 		t.Errorf("the next round asks %v", g)
@@ -204,8 +205,9 @@ func TestManyAttempts(t *testing.T) {
 	}
 }
 
-// TestSilentAreAsked: each round also asks a silent member, and each of them in time, as nothing
-// else would find that it is back. It asks none where the announcement has no room.
+// TestSilentAreAsked: each round also asks one silent member, and over time every silent member,
+// because the coordinator would otherwise never hear that the member is back. If the announcement
+// has no room, the round asks no silent member.
 func TestSilentAreAsked(t *testing.T) {
 	c, f, p := New(1), newFleet(40), planOf(10, 5, 10)
 	for slot := 30; slot < 40; slot++ {

@@ -10,15 +10,15 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A plainFit is the definition of a [fit], over contributions that it keeps, for a few devices of
-// which the last is the root. All that are not cut by it count.
+// A plainFit is the definition of a [fit]. It keeps the contributions of a few devices, of which
+// the last is the root.
 type plainFit struct {
 	keep   float64
 	rounds [][][]float64 // c/n of each device, then r, in parts of the scale
 }
 
-// noise adds a round, and returns what share of its weight each device loses as noise. Those that
-// lost all by contradicting the root are out.
+// noise adds a round, and returns which share of its weight each device loses as noise. noise
+// leaves out devices that lost their whole weight because they contradict the root.
 func (f *plainFit) noise(sent [][]float32, scale float64, lost []float64) []float64 {
 	f.rounds = append(f.rounds, scaledRound(sent, scale))
 	all := func(w float64) []float64 {
@@ -58,7 +58,7 @@ func lowest(at float64, value func(float64) float64) float64 {
 	return at / 4 * (3*a - 4*b + c) / (a - 2*b + c)
 }
 
-// scaledRound returns a round as a fit takes it.
+// scaledRound returns a round in the scale that a fit uses.
 func scaledRound(sent [][]float32, scale float64) [][]float64 {
 	all := make([][]float64, len(sent))
 	for i, c := range sent {
@@ -96,9 +96,9 @@ func (f *plainFit) scalars() float64 {
 	return n
 }
 
-// TestNoise: four devices send noise of their own, or the same, or something between. It does not
-// contradict the root. The others' data differ, so that each is further from the root than along
-// with it, but all of them together tell what the root does. The four count as one at most.
+// TestNoise: four devices send independent noise, or the same noise, or a mixture. The noise does
+// not contradict the root. The data of the other devices differ, so that each is far from the root,
+// but their mean is near the root. The four devices together count as at most one device.
 func TestNoise(t *testing.T) {
 	for name, own := range map[string]float32{"the same": 0, "half the same": 1, "their own": 100} {
 		f := fleet{rng: rand.New(rand.NewPCG(5, 6)), n: 21, scalar: 10}
@@ -136,8 +136,8 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-// TestSlotsBeyondAFit: members whose slots are too many to compare count as without it, and cost no
-// memory.
+// TestSlotsBeyondAFit: members with slots from mostFitted on keep the weight that they would have
+// without a fit, and cost no memory.
 func TestSlotsBeyondAFit(t *testing.T) {
 	p := &plan.Plan{RobustFields: plan.RobustFields{Trust: 10, Roots: []string{"root"}}}
 	g := &Bounds{Root: func(slot uint32) bool { return slot == 0 }}
@@ -156,7 +156,7 @@ func TestSlotsBeyondAFit(t *testing.T) {
 	}
 }
 
-// noise returns scalars that have nothing to do with a loss.
+// noise returns scalars that are independent of any loss.
 func (f *fleet) noise() []float32 {
 	v := make([]float32, f.scalar)
 	for p := range v {

@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// TestPast takes the scale from records, of single contributions and of means.
+// TestPast checks the scale from records of single contributions and of means.
 func TestPast(t *testing.T) {
 	for name, c := range map[string]struct {
 		record []byte
@@ -27,7 +27,7 @@ func TestPast(t *testing.T) {
 		if c.want == 0 {
 			continue
 		}
-		// A majority that lies in the first round after a restart is bounded by the log.
+		// The log bounds a majority that lies in the first round after a restart.
 		f := g.round([][]float32{ones(30, 1e5), ones(30, 1e5), ones(30, 1)})[0]
 		if most := 4 * c.want / 1e5; math.Abs(f/most-1) > 1e-6 {
 			t.Errorf("%s: a lie was cut by %v, want %v", name, f, most)
@@ -35,7 +35,7 @@ func TestPast(t *testing.T) {
 	}
 }
 
-// TestPastOfGroups: records of groups have the means as halves where devices send few bits.
+// TestPastOfGroups: if devices send few bits, records of groups hold the means in half precision.
 func TestPastOfGroups(t *testing.T) {
 	for _, precision := range []plan.Precision{plan.Single, plan.Half, plan.Int8, plan.Int4,
 		plan.Int2} {
@@ -59,8 +59,8 @@ func TestPastOfGroups(t *testing.T) {
 	}
 }
 
-// TestPastOfClasses: a group's mean is over the classes of its devices, so what usual devices send
-// may be that much longer than it tells.
+// TestPastOfClasses: a group's mean is over the classes of its devices, so a usual contribution may
+// be longer than the mean by the root of the number of classes.
 func TestPastOfClasses(t *testing.T) {
 	plan := &plan.Plan{
 		ProbeFields:     plan.ProbeFields{Sharing: plan.GroupDirections},
@@ -75,8 +75,8 @@ func TestPastOfClasses(t *testing.T) {
 	}
 }
 
-// TestClippedLogs: where an aggregator clips, the log tells how long contributions are after that,
-// which says nothing of what is usual before.
+// TestClippedLogs: if an aggregator clips contributions, the log shows their length after clipping,
+// and nothing about the usual length before.
 func TestClippedLogs(t *testing.T) {
 	g := newDesk(&plan.Plan{
 		AggregateFields: plan.AggregateFields{Aggregator: plan.ClippedMean, Clip: 1},

@@ -19,7 +19,8 @@ func honest(rng *rand.Rand, n int) []float32 {
 	return values
 }
 
-// A desk is a guard with its log, whose records have the mean of all contributions, or each.
+// A desk is a Bounds with its log, whose records have the mean of all contributions, or each of
+// them.
 type desk struct {
 	Bounds
 	plan    *plan.Plan
@@ -29,7 +30,7 @@ type desk struct {
 
 func newDesk(p *plan.Plan) *desk { return &desk{plan: p} }
 
-// round lets a guard see a round of contributions, and returns their factors.
+// round passes a round of contributions to the Bounds, and returns the factors.
 func (d *desk) round(contributions [][]float32) (factors []float64) {
 	d.Remember(&d.past)
 	d.Begin(d.plan)
@@ -52,13 +53,14 @@ func (d *desk) round(contributions [][]float32) (factors []float64) {
 	return factors
 }
 
-// note adds a record to the log, with a term of own directions for each list unless there is one.
+// note adds a record to the log. If there are several terms, each is along its device's own
+// directions.
 func (d *desk) note(contributors uint32, terms ...[]float32) {
 	d.past.Note(planRecord(d.plan), roundRecord(contributors, terms...))
 }
 
-// TestBound has one device of ten send 990,000 in the first round, later, and among contributions
-// of any size. What the others send stays as it is.
+// TestBound has one device of ten send 990,000, in the first round and later, beside honest
+// contributions of several sizes. The honest contributions stay unchanged.
 func TestBound(t *testing.T) {
 	for _, size := range []float32{1e-6, 1, 1000} {
 		rng := rand.New(rand.NewPCG(1, 2))
@@ -89,7 +91,7 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// TestCutKeepsDirection compares a cut with its equation, v b s/|v|, in float64.
+// TestCutKeepsDirection compares a scaled contribution with the equation v b s/|v|, in float64.
 func TestCutKeepsDirection(t *testing.T) {
 	g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 3}})
 	g.round([][]float32{ones(30, 1), ones(30, 1), ones(30, 1)})
@@ -113,8 +115,8 @@ func ones(n int, size float32) []float32 {
 }
 
 // TestScaleFollows has all contributions grow a thousandfold, as after a change of the loss. The
-// log tells at first of contributions of 1, then of cut ones, and each 8 rounds let 4 times the
-// root of 10 times as much pass.
+// log first shows contributions of length 1, and then scaled ones. Each 8 rounds let contributions
+// grow by a factor of 4 times the root of 10.
 func TestScaleFollows(t *testing.T) {
 	g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 4}})
 	cut := 0
@@ -138,8 +140,9 @@ func TestScaleFollows(t *testing.T) {
 	}
 }
 
-// TestMinorityOfManyRounds has a majority of liars in one round of few contributors. What the log
-// tells holds: contributions of 1, and as all were alike it may be the root of 3.
+// TestMinorityOfManyRounds has a majority of liars in one round of few contributors. The log bounds
+// that round: it shows contributions of length 1, or up to sqrt(3) because all contributions were
+// alike.
 func TestMinorityOfManyRounds(t *testing.T) {
 	g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 4}})
 	for range 20 {
@@ -153,8 +156,8 @@ func TestMinorityOfManyRounds(t *testing.T) {
 	}
 }
 
-// TestPersistentLiar has one of ten send as much as it can in every round, for as long as it likes:
-// it does not teach the log a larger scale, because the round's own median holds.
+// TestPersistentLiar has one device of ten send as much as it can in every round. The liar does not
+// raise the scale from the log, because the round's own median bounds its contribution.
 func TestPersistentLiar(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 8}})
@@ -170,8 +173,8 @@ func TestPersistentLiar(t *testing.T) {
 	}
 }
 
-// TestFewScalars has few honest devices send few normal scalars, the size of which varies by a
-// factor of 3 between devices: almost none is cut, though one scalar is often far from its median.
+// TestFewScalars has few honest devices send few normal scalars, whose size differs by a factor of
+// 3 between devices. Almost none is scaled down, although one scalar is often far from its median.
 func TestFewScalars(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, devices := range []int{1, 2, 3, 5, 10} {
@@ -196,8 +199,8 @@ func TestFewScalars(t *testing.T) {
 	}
 }
 
-// TestCancelingDevices has honest devices pull to points of their own. At first they agree; near
-// the middle they cancel each other, and their mean tells nothing of how long they are.
+// TestCancelingDevices has honest devices with different optima. At first the devices agree. Near
+// the middle they cancel each other, and their mean shows nothing of their contributions' lengths.
 func TestCancelingDevices(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 8}})
@@ -221,9 +224,10 @@ func TestCancelingDevices(t *testing.T) {
 	}
 }
 
-// TestLastToLearn has nine devices learn all of their own data, and the first one not: what it
-// sends is as long as all were at first, and stays whole, however short the others become. A lie is
-// cut to twice what was usual then. A new coordinator knows that from the log.
+// TestLastToLearn has nine devices learn all of their own data, and the first device not. The first
+// device's contribution is as long as all were at first, and stays unchanged, however short the
+// other contributions become. A lie is cut to twice the usual length of the first rounds. A new
+// coordinator knows that length from the log.
 func TestLastToLearn(t *testing.T) {
 	for _, relayed := range []bool{true, false} {
 		rng, g := rand.New(rand.NewPCG(6, 7)), newDesk(&plan.Plan{
@@ -255,8 +259,8 @@ func TestLastToLearn(t *testing.T) {
 	}
 }
 
-// TestGuardOfTheLogAlone has a coordinator with nothing but the log cut each round as one does
-// that saw all rounds.
+// TestGuardOfTheLogAlone: a coordinator that has only the log scales contributions down in each
+// round exactly as a coordinator that led all rounds.
 func TestGuardOfTheLogAlone(t *testing.T) {
 	rng, plan := rand.New(rand.NewPCG(5, 6)), &plan.Plan{RobustFields: plan.RobustFields{Bound: 2}}
 	g := newDesk(plan)
@@ -293,7 +297,8 @@ func TestNothingIsCutWithoutBound(t *testing.T) {
 	}
 }
 
-// TestVariates cuts those of earlier, steeper points less than a contribution.
+// TestVariates: control variates of earlier, steeper points are scaled down less than
+// contributions.
 func TestVariates(t *testing.T) {
 	g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 4}})
 	for r := range 41 {

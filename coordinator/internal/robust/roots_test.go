@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// newRooted returns a desk on which the operator vouches for a slot.
+// newRooted returns a desk on which the device of one slot is a root.
 func newRooted(p *plan.Plan, root uint32) *desk {
 	p.Roots = []string{"root"}
 	d := newDesk(p)
@@ -17,8 +17,8 @@ func newRooted(p *plan.Plan, root uint32) *desk {
 	return d
 }
 
-// TestRoots has a fifth of the devices lie in different ways, though all others have data of their
-// own: after a few rounds no liar counts, and each of the others does.
+// TestRoots has a fifth of the devices lie in different ways, while the data of all other devices
+// differ. After a few rounds no liar has weight, and each honest device has.
 func TestRoots(t *testing.T) {
 	for name, lie := range lies {
 		f := fleet{rng: rand.New(rand.NewPCG(5, 6)), n: 21, liars: 4, lie: lie, scalar: 10}
@@ -42,8 +42,8 @@ func TestRoots(t *testing.T) {
 	}
 }
 
-// TestRootEquations compares agreement with the roots, what is lost by it and as noise, and how far
-// a contribution is drawn to the roots, with their equations, in float64.
+// TestRootEquations compares three results with their equations, in float64: the agreement with the
+// roots, the weight that devices lose, and how far a contribution is moved towards the roots.
 func TestRootEquations(t *testing.T) {
 	g := newRooted(&plan.Plan{RobustFields: plan.RobustFields{Bound: 100, Trust: 4}}, 3)
 	rounds := [][][]float32{
@@ -102,8 +102,9 @@ func TestRootEquations(t *testing.T) {
 	}
 }
 
-// TestNoRoot: a round in which no root contributes is not vouched for. If it closes all the same,
-// it moves nothing, whatever was sent, and whoever names the roots wrongly sees no liar train.
+// TestNoRoot: Vouched is false for a round to which no root contributes. If such a round closes all
+// the same, it does not move the model, whatever devices sent. So liars train nothing if an
+// operator names the roots wrongly.
 func TestNoRoot(t *testing.T) {
 	g := newRooted(&plan.Plan{RobustFields: plan.RobustFields{Bound: 3, Trust: 10}}, 7)
 	g.round([][]float32{{1, 1}, {1, 2}, {-9, 9}})
@@ -128,8 +129,8 @@ func TestNoRoot(t *testing.T) {
 	}
 }
 
-// TestNoCreditForLength: a liar cannot earn, by one honest contribution of any length, that its
-// lies count for long.
+// TestNoCreditForLength: a liar cannot, by one honest contribution of any length, make its lies
+// count for long.
 func TestNoCreditForLength(t *testing.T) {
 	f := fleet{rng: rand.New(rand.NewPCG(5, 6)), n: 21, liars: 1, lie: times(1), scalar: 10}
 	g := newRooted(&plan.Plan{RobustFields: plan.RobustFields{Bound: 1.5, Trust: 100}}, 20)

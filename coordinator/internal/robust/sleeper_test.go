@@ -7,8 +7,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// TestSleepers has a fifth of the devices be honest for 200 rounds, and then lie: what they have
-// earned is gone after a few rounds.
+// TestSleepers has a fifth of the devices be honest for 200 rounds, and then lie. These devices
+// lose their weight after a few rounds of lies.
 func TestSleepers(t *testing.T) {
 	const good, struck, most = 200, 30, 6
 	for name, lie := range lies {
@@ -32,8 +32,8 @@ func TestSleepers(t *testing.T) {
 	}
 }
 
-// TestOccasionalLiars is a known gap: who lies in two rounds of ten counts in full in these, too.
-// Who lies in half of them does not.
+// TestOccasionalLiars shows a known gap: a device that lies in two rounds of ten has full weight in
+// these two rounds too. A device that lies in half of the rounds has not.
 func TestOccasionalLiars(t *testing.T) {
 	const period, after, rounds = 10, 50, 400
 	for lies, in := range map[int][2]float64{2: {0.95, 1}, 5: {0, 0.25}} {

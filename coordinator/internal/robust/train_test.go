@@ -9,16 +9,16 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A school trains 30 parameters of 20 devices, the first of which may lie, along 10 directions a
-// round that all share. Device i has the gradient x - c_i plus noise of its minibatch.
+// A school trains 30 parameters on 20 devices, along 10 directions a round that all devices share.
+// The first devices may lie. Device i has the gradient x - c_i plus noise of its minibatch.
 type school struct {
 	spread float64 // of the devices' c_i around 0
 	liars  int
 	lie    func(rng *rand.Rand, signal, own []float32) []float32
 }
 
-// train returns the mean of |x - c|^2 over the last of 400 rounds, c the mean of the honest c_i. x
-// begins at 5 in all parameters, where it is 750.
+// train returns the mean of |x - c|^2 over the last of 400 rounds, where c is the mean of the
+// honest c_i. x begins at 5 in all parameters, where |x - c|^2 is 750.
 func (s *school) train(plan *plan.Plan) float64 {
 	const devices, dim, directions, rounds = 20, 30, 10, 400
 	rng, g := rand.New(rand.NewPCG(11, 12)), &Bounds{}
@@ -89,9 +89,10 @@ func (s *school) train(plan *plan.Plan) float64 {
 	return sum
 }
 
-// TestLiarsTrain has a fifth of the devices lie in a run with the recommended bound and trust.
-// Where data are alike it ends as near as one of honest devices. Where the devices' own optima are
-// 11 apart from the common one it does not, but nearly: 2.5 of 750 are left. -v prints all.
+// TestLiarsTrain has a fifth of the devices lie in a run with the recommended bound and trust. If
+// data are alike, the run ends as near to the optimum as a run of honest devices. If the devices'
+// own optima are 11 apart from the common optimum, the run ends at 2.5 of 750. -v prints all
+// results.
 func TestLiarsTrain(t *testing.T) {
 	recommended := &plan.Plan{RobustFields: plan.RobustFields{Bound: 1.5, Trust: 100}}
 	all := map[string]func(*rand.Rand, []float32, []float32) []float32{

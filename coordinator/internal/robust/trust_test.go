@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A fleet has honest devices, whose scalars are a common signal with noise of their own, and liars.
+// A fleet has honest devices, whose scalars are a common signal plus independent noise, and liars.
 type fleet struct {
 	rng    *rand.Rand
 	n      int
@@ -64,8 +64,8 @@ var lies = map[string]func(*rand.Rand, []float32, []float32) []float32{
 	},
 }
 
-// TestTrust has a fifth of the devices lie in different ways: after a few rounds none of them
-// counts, and each of the others does.
+// TestTrust has a fifth of the devices lie in different ways. After a few rounds no liar has
+// weight, and each of the other devices has.
 func TestTrust(t *testing.T) {
 	for name, lie := range lies {
 		f := fleet{rng: rand.New(rand.NewPCG(5, 6)), n: 20, liars: 4, lie: lie, scalar: 10}
@@ -86,7 +86,8 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// TestTrustComesBack has a device lie for a while, by a defect: it counts again later.
+// TestTrustComesBack has a device lie for a while because of a defect. The device has weight again
+// later.
 func TestTrustComesBack(t *testing.T) {
 	f := fleet{rng: rand.New(rand.NewPCG(5, 6)), n: 10, liars: 1, lie: times(-1), scalar: 10}
 	g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 3, Trust: 10}})
@@ -105,7 +106,7 @@ func TestTrustComesBack(t *testing.T) {
 }
 
 // TestAgreement compares a device's agreement with its equations, in float64: the cosine with the
-// sum of the others' units, and the mean over the contributions so far.
+// sum of the other devices' normalized contributions, averaged over the contributions so far.
 func TestAgreement(t *testing.T) {
 	g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 100, Trust: 4}})
 	rounds := [][][]float32{
@@ -147,8 +148,8 @@ func TestAgreement(t *testing.T) {
 	}
 }
 
-// TestDataDiffer has devices that contradict each other, as where each has other data: none loses
-// anything, however long that goes on.
+// TestDataDiffer has devices that contradict each other because their data differ. No device loses
+// weight, however long that lasts.
 func TestDataDiffer(t *testing.T) {
 	rng, g := rand.New(rand.NewPCG(8, 9)), newDesk(&plan.Plan{
 		RobustFields: plan.RobustFields{Bound: 3, Trust: 100},
@@ -176,7 +177,7 @@ func TestDataDiffer(t *testing.T) {
 	}
 }
 
-// TestNobodyAgrees has devices cancel each other: all of them count.
+// TestNobodyAgrees has devices cancel each other. All devices keep their weight.
 func TestNobodyAgrees(t *testing.T) {
 	g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 3, Trust: 5}})
 	g.round([][]float32{{1}, {-1}})

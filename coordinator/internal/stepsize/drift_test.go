@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/stepsize"
 )
 
-// gainOf returns G after rounds of slopes.
+// gainOf returns G after a number of rounds with the given slopes.
 func gainOf(rounds uint64, slopes func() []float64) float64 {
 	var law stepsize.Law
 	past := stepsize.Past{}
@@ -20,8 +20,8 @@ func gainOf(rounds uint64, slopes func() []float64) float64 {
 	return float64(past.Step) / 0.2 * math.Sqrt(1+float64(rounds-1)/30)
 }
 
-// unlike returns slopes of 20 devices whose mean is 0 but for noise: for three of them the loss
-// rises along m, for all others it falls, or with sign -1 the other way.
+// unlike returns slopes of 20 devices whose mean is 0 except for noise. With sign 1, the loss rises
+// along m for three devices and falls for all others; with sign -1, the reverse.
 func unlike(rng *rand.Rand, sign float64) []float64 {
 	v := make([]float64, 20)
 	for i := range v {
@@ -33,8 +33,8 @@ func unlike(rng *rand.Rand, sign float64) []float64 {
 	return v
 }
 
-// Where devices are unlike their trimmed mean lies to one side of the mean, round after round. In a
-// long run G must not follow.
+// If devices' data differ, the trimmed mean of the slopes is on the same side of the mean round
+// after round. In a long run G must not follow the trimmed mean.
 func TestLawOfUnlikeDevices(t *testing.T) {
 	for _, sign := range []float64{1, -1} {
 		rng := rand.New(rand.NewPCG(4, 9))
@@ -54,8 +54,8 @@ func TestLawOfUnlikeDevices(t *testing.T) {
 	}
 }
 
-// Liars send what they like: by the mean of all they can stop G, and move it no farther than by the
-// trimmed mean alone.
+// Lying devices may send any slope: through the mean of all slopes they can stop G, but they move G
+// no farther than through the trimmed mean alone.
 func TestLawDespiteLiars(t *testing.T) {
 	for _, lie := range []float64{0.5, -0.5, 1e30, -1e30} {
 		for _, slope := range []float64{0, -0.1, 0.1} {
@@ -86,13 +86,13 @@ func TestLawDespiteLiars(t *testing.T) {
 	}
 }
 
-// oneSided are slopes of which one mean is 0, by the name of the other.
+// oneSided has slopes for which one of the two means is 0, by the name of the other mean.
 var oneSided = map[string][]float64{
 	"trimmed": {-0.8, -0.8, -0.1, 0.3, 0.3, 0.3, 0.4, 0.4},
 	"whole":   {-0.1, -0.1, -0.1, 0, 0, 0.1, 0.1, 2},
 }
 
-// G moves only as far as both means do.
+// G moves only as far as both means of the slopes allow.
 func TestLawNeedsBothMeans(t *testing.T) {
 	for name, v := range oneSided {
 		for _, sign := range []float64{1, -1} {
@@ -110,7 +110,7 @@ func TestLawNeedsBothMeans(t *testing.T) {
 	}
 }
 
-// What one mean alone said for long does not make G fast once both agree.
+// If only one mean had a slope of one sign for long, G does not change fast once both means agree.
 func TestLawIsFastByBothMeans(t *testing.T) {
 	p := lawPlan(1)
 	p.Dim = 2

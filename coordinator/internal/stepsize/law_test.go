@@ -19,7 +19,7 @@ func lawPlan(best float32) *plan.Plan {
 	}
 }
 
-// In the last third of the rounds steps also fall in a line, and what was learned stays.
+// In the last third of the rounds steps also fall linearly, and G stays.
 func TestLawEnds(t *testing.T) {
 	for _, rounds := range []uint64{0, 40, 41} {
 		p := lawPlan(1)
@@ -46,8 +46,9 @@ func TestLawEnds(t *testing.T) {
 	}
 }
 
-// TestLaw compares steps with the equations, computed here from vectors: g and m, not slopes. The
-// loss falls along m for 60 rounds, of which it falls itself in 40, and then rises.
+// TestLaw compares steps with the equations, which the test computes from vectors g and m instead
+// of slopes. The slope along m is negative for 60 rounds, in 40 of which the loss falls, and then
+// positive.
 func TestLaw(t *testing.T) {
 	const d, devices, p, best = 100, 4, 5, 2
 	for _, own := range []bool{true, false} {
@@ -91,7 +92,7 @@ func TestLaw(t *testing.T) {
 					}
 					slope += float64(scalars[i]) * dot(z, m) / norm(m) / p
 				}
-				// All devices see one slope, so that a trimmed mean is the mean.
+				// All devices have the same slope, so that the trimmed mean is the mean.
 				slopes = append(slopes, slope)
 				if own {
 					terms = append(terms, wire.Term{Source: uint32(device + 1),
@@ -156,7 +157,7 @@ func squares(v []float32) (sum float64) {
 // oneTerm is a record's term of two scalars of 1.
 var oneTerm = []wire.Term{{Scalars: wire.AppendScalars(nil, 1, 1)}}
 
-// What multiplies a step besides stays in those that follow, within the bounds of G.
+// If a round multiplies its step by a factor, later steps keep that factor, within the bounds of G.
 func TestLawTakesAFactor(t *testing.T) {
 	p := lawPlan(1)
 	for factor, want := range map[float64]float64{0: 1, 1: 1, 0.5: 0.25, 3: 9, 1e-9: 1.0 / 64} {
@@ -176,7 +177,7 @@ func TestLawTakesAFactor(t *testing.T) {
 	}
 }
 
-// The step is 0 until it was found, and begins with a fifth of it.
+// The step is 0 until devices have found a*, and then begins with a fifth of a*.
 func TestLawBegins(t *testing.T) {
 	var law stepsize.Law
 	if got := law.Next(lawPlan(0), stepsize.Past{}, 3, oneTerm, nil, []float64{1}); got != 0 {
@@ -188,7 +189,8 @@ func TestLawBegins(t *testing.T) {
 	}
 }
 
-// G is bounded, whatever slopes say. A quarter of the devices can stop it, and cannot turn it.
+// G is bounded, whatever slopes devices send. A quarter of the devices can stop G, but cannot
+// reverse its direction.
 func TestLawIsBounded(t *testing.T) {
 	for _, sign := range []float64{1, -1} {
 		all := []float64{sign, sign, sign, sign, sign, sign}
@@ -205,18 +207,19 @@ func TestLawIsBounded(t *testing.T) {
 	}
 }
 
-// falling are the losses of the round of number n+1 where they fall by 1 a round.
+// falling returns the losses of round n+1, where the loss falls by 1 in each round.
 func falling(n uint64) []float32 { return []float32{1000 - float32(n), 1002 - float32(n)} }
 
-// A slope of one sign changes G fast where directions are as many as parameters. It does so slowly
-// where moves are mostly noise, and lengthens steps slowly where the loss makes no progress.
+// A slope of one sign changes G fast if there are as many directions as parameters. Such a slope
+// changes G slowly if moves are mostly noise, and lengthens steps slowly if the loss makes no
+// progress.
 func TestLawIsFast(t *testing.T) {
 	const fastLeast, fastMost, slowLeast, slowMost = 12, 60, 2, 3.5
 	flat := func(uint64) []float32 { return []float32{7} }
 	rising := func(n uint64) []float32 { return []float32{float32(n)} }
 	lied := func(n uint64) []float32 { return append(falling(n), falling(n)[0], 1e30) }
 	jumped := func(n uint64) []float32 { return []float32{1000*min(float32(n), 1) - float32(n)} }
-	// after falls by 1000 at once, and then by so much a round.
+	// after returns losses that fall by 1000 at once, and then by each in each round.
 	after := func(each float32) func(uint64) []float32 {
 		return func(n uint64) []float32 { return []float32{-1000*min(float32(n), 1) - float32(n)*each} }
 	}
@@ -259,7 +262,7 @@ func TestLawIsFast(t *testing.T) {
 	}
 }
 
-// Where noise hides the slope, even a long run keeps G.
+// If noise hides the slope, even a long run keeps G.
 func TestLawOfNoise(t *testing.T) {
 	var law stepsize.Law
 	past := stepsize.Past{}
@@ -274,8 +277,8 @@ func TestLawOfNoise(t *testing.T) {
 	}
 }
 
-// A coordinator that takes over goes on with the step of the log, without its trend; a new step of
-// the plan begins anew.
+// A coordinator that takes over continues with the last step of the log, without the trends. A new
+// step of the plan begins with G = 1.
 func TestLawTakesOver(t *testing.T) {
 	var law, other stepsize.Law
 	past := stepsize.Past{Step: 0.6, Round: 40}
@@ -296,7 +299,7 @@ func TestLawTakesOver(t *testing.T) {
 	}
 }
 
-// Scalars of few bits count as what they stand for.
+// Next reads scalars of few bits as the values that they encode.
 func TestLawReadsFewBits(t *testing.T) {
 	steps := map[plan.Precision]float32{}
 	for _, precision := range []plan.Precision{plan.Single, plan.Int4} {

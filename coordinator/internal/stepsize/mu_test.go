@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// answer returns what a device answers whose loss along its direction is f(t) at x + t z.
+// answer returns the answer of a device whose loss at x + t z is f(t).
 func answer(f func(t float64) float64) []float32 {
 	values := []float32{float32(f(0))}
 	for _, mu := range survey.Distances() {
@@ -43,8 +43,8 @@ func chosen(t *testing.T, values ...[]float32) float32 {
 	return found.Value
 }
 
-// With slope s and curvature h, B/A = h mu/(2 s): the largest mu with at most 0.02 is known, and
-// where there is none, that with at most 0.2.
+// With slope s and curvature h, B/A = h mu/(2 s): so the test knows the largest mu with B/A at most
+// 0.02 or, if there is none, at most 0.2.
 func TestMuOfParabolas(t *testing.T) {
 	for _, test := range []struct {
 		slope, curve float64
@@ -64,7 +64,8 @@ func TestMuOfParabolas(t *testing.T) {
 	}
 }
 
-// A loss of 11 bits does not move at small distances, and is noise a little above.
+// A loss rounded to 11 bits does not change at small distances, and is noise at slightly larger
+// ones.
 func TestMuOfRoundedLosses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var values [][]float32
@@ -79,9 +80,10 @@ func TestMuOfRoundedLosses(t *testing.T) {
 	}
 }
 
-// A loss of few digits is straight within a fifth of its slope at best: that mu is taken.
+// For a loss of few digits, B/A is a fifth at best: mu is a distance with that B/A.
 func TestMuOfCoarseLosses(t *testing.T) {
-	// An even part of 1/32, rounding, and that of the curvature: B/A is 0.049 at 1, and 0.18 at 10.
+	// The even part has 1/32 from rounding, and a part from curvature: B/A is 0.049 at 1, and 0.18 at
+	// 10.
 	one := answer(func(t float64) float64 {
 		return 3 + t + 0.018*t*t + math.Copysign(1.0/64, math.Abs(t)-1e-9)
 	})
@@ -90,8 +92,8 @@ func TestMuOfCoarseLosses(t *testing.T) {
 	}
 }
 
-// A loss of int8 weights jumps where a sum is rounded the other way. A jump that is as high up as
-// down is no slope, even if nothing else is straight within a fiftieth.
+// A loss with int8 weights jumps where a sum is rounded to the next value. A jump that goes up as
+// often as down is no slope, even if B/A is at most 0.02 nowhere else.
 func TestMuOfJumps(t *testing.T) {
 	one := answer(func(t float64) float64 {
 		loss := 3 + t + 10*t*t
@@ -108,8 +110,9 @@ func TestMuOfJumps(t *testing.T) {
 	}
 }
 
-// A share of errors stops changing where the direction outweighs the parameters. mu is where it
-// stops; of one that never changes, as at parameters of zero, it is the largest.
+// An error rate stops changing where the perturbation is larger than the parameters. mu is the
+// distance where it stops. If the error rate never changes, as at parameters of zero, mu is the
+// largest distance.
 func TestMuWhereALossRests(t *testing.T) {
 	share := func(end float64) []float32 {
 		return answer(func(t float64) float64 {
@@ -141,8 +144,9 @@ func TestMuWhereALossRests(t *testing.T) {
 	}
 }
 
-// A loss that counts has stairs, and next to no slope on a stair. mu is where it is as steep as
-// over all, however level the stair is. A convex loss that gets steep is not taken for one.
+// A loss that counts something is a staircase, with almost no slope on a stair. mu is a distance
+// where the loss is as steep as on average, however level the stair is. A convex loss that becomes
+// steep does not count as a staircase.
 func TestMuOfStairs(t *testing.T) {
 	for _, slope := range []float64{1e-6, 1e-4, 1e-3} {
 		var values [][]float32
@@ -163,9 +167,10 @@ func TestMuOfStairs(t *testing.T) {
 	}
 }
 
-// A model of whole numbers starts where the loss jumps, and far away it is another one. So it is
-// with a measured loss that rises ever less, such as one in decibels: errors of a slope would be
-// the least where nothing of the slope is left. mu is no longer than where the loss begins to bend.
+// A model of integers begins where the loss jumps, and at large distances it is another model. A
+// measured loss that rises ever less, such as a loss in decibels, is similar: its error of a slope
+// would be least where no slope is left. mu is no longer than the distance where the loss begins to
+// bend.
 func TestMuOfBentLosses(t *testing.T) {
 	whole := answer(func(t float64) float64 {
 		if t == 0 {
@@ -200,8 +205,8 @@ func TestMuOfBentLosses(t *testing.T) {
 	}
 }
 
-// A loss may rest before its odd part has grown as that of a straight loss. What there is of it
-// before is a slope all the same, and where it begins to rest is none.
+// A loss may become level before its odd part has grown like that of a straight loss. The odd part
+// before that distance is a slope all the same, and where the loss becomes level there is no slope.
 func TestMuBeforeALossRests(t *testing.T) {
 	for _, odds := range [][]float64{{0.0025, 0.039, 0.066}, {0.006, 0.036, 0.071}} {
 		one := answer(func(t float64) float64 {
@@ -222,7 +227,7 @@ func TestMuBeforeALossRests(t *testing.T) {
 	}
 }
 
-// Liars, a fifth of the devices, move the choice by no more than a decade, whatever they send.
+// A fifth of the devices that lie move mu by no more than a factor of 10, whatever they send.
 func TestMuDespiteLiars(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	for seed := range uint64(200) {
@@ -245,7 +250,7 @@ func TestMuDespiteLiars(t *testing.T) {
 	}
 }
 
-// No device has a finite loss anywhere, or none moves: there is no mu.
+// If no device has a finite loss anywhere, or no loss changes, the survey finds no mu.
 func TestNoMu(t *testing.T) {
 	for name, f := range map[string]func(float64) float64{
 		"flat":     func(float64) float64 { return 1 },
@@ -272,10 +277,11 @@ func TestDueMu(t *testing.T) {
 	}
 }
 
-// Noise of the loss itself, of sensors or of chance in a simulation, is as large at short distances
-// as at long ones, and by chance has as good as no even part there. Differences of such a mu would
-// be noise of any size. The first loss here is about as steep as noisy at 1, straight at 10, and
-// bends at 100. The others are nowhere steeper than noisy or bent: the error is the least at 0.1.
+// Noise of the loss itself, from sensors or from a random simulation, is as large at short
+// distances as at long distances. By chance its even part may be small at one short distance, and
+// differences of that mu would be noise of any size. The first loss here is about as steep as noisy
+// at 1, straight at 10, and bends at 100. The other losses are nowhere steeper than noisy or bent:
+// their error is least at 0.1.
 func TestMuOfNoise(t *testing.T) {
 	for _, test := range []struct {
 		slope, curve float64
@@ -299,8 +305,8 @@ func TestMuOfNoise(t *testing.T) {
 	}
 }
 
-// A loss that is the share of wrong answers does not change with the length of x, which begins at
-// 0: all distances tell the same, and the longest have the least noise.
+// A loss that is the share of wrong answers does not change with the length of x, and x begins at
+// 0. So all distances give the same loss, and the longest distances have the least noise.
 func TestMuOfShares(t *testing.T) {
 	for seed := range uint64(100) {
 		rng := rand.New(rand.NewPCG(seed, 9))
@@ -323,8 +329,8 @@ func TestMuOfShares(t *testing.T) {
 	}
 }
 
-// Slopes that halves hold badly get a unit, before the first round of a plan whose moves do not
-// depend on it.
+// If half-precision numbers hold slopes badly, the survey before the first round sets a loss unit,
+// for a plan whose moves do not depend on the unit.
 func TestUnitOfLosses(t *testing.T) {
 	normalized := plan.Plan{ServerFields: plan.ServerFields{ServerRule: plan.ServerNormalized}}
 	for _, test := range []struct {
@@ -355,8 +361,8 @@ func TestUnitOfLosses(t *testing.T) {
 	}
 }
 
-// TestNoUnitOfALevelDirection: along a direction that is level by chance there is no slope to
-// measure others by.
+// TestNoUnitOfALevelDirection: if the loss along the direction is level by chance, there is no
+// slope from which to compute a unit.
 func TestNoUnitOfALevelDirection(t *testing.T) {
 	plan := plan.Plan{ServerFields: plan.ServerFields{ServerRule: plan.ServerNormalized}}
 	level := [][]float32{answer(parabola(1e-10, 2))}
@@ -366,8 +372,8 @@ func TestNoUnitOfALevelDirection(t *testing.T) {
 	}
 }
 
-// At a saddle of a product the loss is alike on both sides of the start at every distance. No mu
-// helps there: the words name the remedy that does.
+// At a saddle of a product the loss is the same on both sides of the start at every distance. No mu
+// helps there, and the error text names the remedy.
 func TestNoMuOfASaddle(t *testing.T) {
 	even := make([]float32, survey.Mu.Values())
 	for i, at := range survey.Distances() {

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// along returns what a device answers whose loss at x - a w is f(a).
+// along returns the answer of a device whose loss at x - a w is f(a).
 func along(f func(a float64) float64) []float32 {
 	values := []float32{float32(f(0))}
 	for _, a := range survey.Lengths() {
@@ -35,7 +35,8 @@ func foundStep(t *testing.T, values ...[]float32) float32 {
 	return found.Value
 }
 
-// reference is the choice by the definition, of devices that are few or alike: their mean.
+// reference computes the step by the definition, for devices that are few or alike, from their
+// mean.
 func reference(values [][]float32) float64 {
 	f, variance, n := make([]float64, 17), 0.0, float64(len(values))
 	for _, v := range values {
@@ -66,7 +67,7 @@ func reference(values [][]float32) float64 {
 	return length * least / 1.25
 }
 
-// alike reports whether two steps agree in the three digits that a survey finds.
+// alike reports whether two steps agree in the three digits to which a survey rounds.
 func alike(got float32, want float64) bool { return math.Abs(float64(got)/want-1) < 0.006 }
 
 func TestStepOfParabolas(t *testing.T) {
@@ -93,8 +94,8 @@ func TestStepOfParabolas(t *testing.T) {
 	}
 }
 
-// A loss of one device has a step as long as its noise hides, and where noise hides little one that
-// a parabola tells.
+// With one device, the step is the longest step within the noise of the loss. If the noise is
+// small, the parabola through three losses gives the step.
 func TestStepOfNoise(t *testing.T) {
 	refined := 0
 	for seed := range uint64(200) {
@@ -116,8 +117,8 @@ func TestStepOfNoise(t *testing.T) {
 	}
 }
 
-// A loss that rests before it rises again tells little of where its least is: its step gets no
-// longer than the length with the least loss.
+// A loss that becomes level before it rises again shows little of where its least is: the step gets
+// no longer than the length with the least loss.
 func TestStepOfRest(t *testing.T) {
 	for _, test := range []struct {
 		before float64 // the loss at a quarter of the length
@@ -140,7 +141,7 @@ func TestStepOfRest(t *testing.T) {
 	}
 }
 
-// A fifth of the devices moves the step by no more than one length, whatever they send.
+// A fifth of the devices move the step by no more than one length, whatever they send.
 func TestStepDespiteLiars(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	for seed := range uint64(200) {
@@ -167,7 +168,7 @@ func TestStepDespiteLiars(t *testing.T) {
 	}
 }
 
-// One of two devices can have a shorter step than the other finds alone, and no longer one.
+// One of two devices can make the step shorter than the other device's step, but not longer.
 func TestStepOfTwo(t *testing.T) {
 	lie := make([]float32, survey.Step.Values())
 	for seed := range uint64(200) {
@@ -190,8 +191,8 @@ func TestStepOfTwo(t *testing.T) {
 	}
 }
 
-// Where devices do not agree that the loss falls along the first move, as near an optimum, its
-// least is by chance at a step of any length. The step is as long as they still might be right.
+// If devices do not agree that the loss falls along the first move, as near an optimum, the least
+// loss is by chance at a step of any length. The step is as long as the doubt in the loss allows.
 func TestStepNearOptimum(t *testing.T) {
 	for seed := range uint64(100) {
 		rng := rand.New(rand.NewPCG(seed, 3))
@@ -206,8 +207,8 @@ func TestStepNearOptimum(t *testing.T) {
 	}
 }
 
-// A minibatch may rise along a move that the rounds' minibatches made. The step is then as long as
-// where it falls, not so short that the model never moves.
+// The loss of a minibatch may rise along a move that other minibatches determined. The step is then
+// as long as for a loss that falls, and not so short that the model never moves.
 func TestStepUphill(t *testing.T) {
 	for _, test := range []struct {
 		slope, curve float64
@@ -224,8 +225,8 @@ func TestStepUphill(t *testing.T) {
 	}
 }
 
-// In an edge of the loss, as a hinge of many classes has one at zero, all moves go uphill. The step
-// is where the loss bends away from its first slope.
+// At an edge of the loss, such as a hinge loss of many classes has at zero, all moves go uphill.
+// The step is the length at which the loss bends away from its first slope.
 func TestStepInAnEdge(t *testing.T) {
 	edge := func(slope, bend float64) []float32 {
 		return along(func(a float64) float64 {
@@ -259,8 +260,9 @@ func TestStepInAnEdge(t *testing.T) {
 	}
 }
 
-// A share of errors stops changing where the move outweighs the parameters. If devices differ in
-// whether it falls, the step is where it stops, not the longest of all.
+// An error rate stops changing where the move is larger than the parameters. If devices differ in
+// whether the error rate falls, the step is the length where it stops changing, not the longest
+// length.
 func TestStepWhereALossRests(t *testing.T) {
 	for _, test := range []struct {
 		end  float64
@@ -283,8 +285,8 @@ func TestStepWhereALossRests(t *testing.T) {
 	}
 }
 
-// Of three devices the middle one may fall by next to nothing, which does not mean a short step: it
-// is as long as the doubt that the nearer of the others makes.
+// Of three devices the middle one may have a loss that falls very little, but that does not make
+// the step short: the step is as long as the doubt from the nearer of the other two devices.
 func TestStepOfThree(t *testing.T) {
 	var values [][]float32
 	for _, slope := range []float64{-0.3, -1e-4, 0.1} {
@@ -295,8 +297,8 @@ func TestStepOfThree(t *testing.T) {
 	}
 }
 
-// A loss that is bounded, such as that of a controller that fails, may be low again far beyond a
-// hump. That is believed only where devices agree that it is lower.
+// A bounded loss, such as that of a controller that fails, may be low again far beyond a hump. The
+// survey uses that low loss only if devices agree that it is lower.
 func TestStepBeyondHump(t *testing.T) {
 	for _, test := range []struct {
 		deep float64 // what the loss is far beyond the hump
@@ -320,8 +322,9 @@ func TestStepBeyondHump(t *testing.T) {
 	}
 }
 
-// A loss that falls ever less has its least at any length. The step is no longer than what brings
-// nearly all of the fall: what is longer may be much too long for the devices that are left out.
+// A loss that falls ever less has its least at any length. The step is no longer than the length
+// with nearly all of the fall: longer steps may be much too long for the devices that the mean
+// leaves out.
 func TestStepOfEndlessFall(t *testing.T) {
 	for _, test := range []struct {
 		rate float64
@@ -335,8 +338,8 @@ func TestStepOfEndlessFall(t *testing.T) {
 	}
 }
 
-// A loss that is infinite beyond some length, on most devices, has a shorter step; one that is
-// infinite everywhere has none.
+// If the loss of most devices is infinite beyond some length, the step is shorter than that length.
+// If the loss is infinite everywhere, there is no step.
 func TestStepOfInfiniteLoss(t *testing.T) {
 	until := func(most float64) []float32 {
 		return along(func(a float64) float64 {
