@@ -10,7 +10,8 @@ import (
 	"github.com/zofl/zofl/wire/deviceinfo"
 )
 
-// A member's last join says what it tells about itself; that changes nothing else of it.
+// A member's last join says what the member tells about itself. The join changes nothing else about
+// the member.
 func TestAbout(t *testing.T) {
 	c := newTestCore(t, chaintest.Plan(t), 3)
 	join := func(tail []byte) deviceinfo.Device {
@@ -34,7 +35,7 @@ func TestAbout(t *testing.T) {
 
 func first(list []report.Device, _ []presence.Times) []report.Device { return list }
 
-// A member's record is the last one that it contributed to.
+// A member's record is the last record to which the member contributed.
 func TestLastRecord(t *testing.T) {
 	plan := chaintest.Plan(t)
 	plan.Members, plan.Quorum, plan.Target = 3, 3, 3

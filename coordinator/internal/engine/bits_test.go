@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// bitsPlan has two devices that send two blocks of five scalars in 4 bits.
+// bitsPlan returns a plan for two devices that send two blocks of five scalars in 4 bits.
 func bitsPlan(t *testing.T, fields ...string) *plan.Plan {
 	plan := methodPlan(t, append([]string{"sharing=per-client", "transport=relay",
 		"precision=int4", "max_scalar=100", "steps=2", "perturbations=5"}, fields...), 2)
@@ -32,7 +32,8 @@ func bits(blocks ...[]float32) (s wire.Scalars) {
 	return s
 }
 
-// TestBitsAreRelayedAsSent: encoding what was decoded would give other bytes.
+// TestBitsAreRelayedAsSent: the record has the bytes that devices sent, because encoding the
+// decoded scalars again would give other bytes.
 func TestBitsAreRelayedAsSent(t *testing.T) {
 	c := newTestCore(t, bitsPlan(t), 2)
 	sent := bits([]float32{1, -2, 3, 0.1, 0}, []float32{30, 20, -10, 5, 1e-3})
@@ -54,7 +55,8 @@ func TestBitsAreRelayedAsSent(t *testing.T) {
 	}
 }
 
-// TestBitsAreClippedByTheirScale: the codes stay, and the bound holds.
+// TestBitsAreClippedByTheirScale: clipping keeps the codes and changes the scale, and the bound
+// holds.
 func TestBitsAreClippedByTheirScale(t *testing.T) {
 	const clip = 7
 	c := newTestCore(t, bitsPlan(t, "aggregator=clipped-mean", "clip=7"), 2)
@@ -82,7 +84,7 @@ func TestBitsAreClippedByTheirScale(t *testing.T) {
 	}
 }
 
-// TestHostileBits: blocks that no device makes are refused and counted.
+// TestHostileBits: the coordinator refuses and counts blocks that no honest device makes.
 func TestHostileBits(t *testing.T) {
 	good := bits([]float32{1, -2, 3, 0.1, 0}, []float32{30, 20, -10, 5, 1e-3})
 	with := func(at int, b ...byte) wire.Scalars {

@@ -19,7 +19,7 @@ func (s *groupStage) shares(slot int, values ...float32) {
 	s.step(Input{Kind: InReply, ID: ids(groupDevices)[slot], Frame: r.Append(nil)})
 }
 
-// parts sends a slot's scalars by class, all v+class.
+// parts sends a slot's scalars for each class; each scalar is v+class.
 func (s *groupStage) parts(slot, group int, v float32, counts ...uint32) {
 	s.Helper()
 	r := wire.Reply{Kind: wire.Contribution, N: s.c.N + 1, Tip: s.c.Hash.Tip(), Weight: 1,
@@ -40,7 +40,8 @@ func (s *groupStage) parts(slot, group int, v float32, counts ...uint32) {
 	s.step(Input{Kind: InReply, ID: ids(groupDevices)[slot], Frame: r.Append(nil)})
 }
 
-// classesBegun returns a stage whose members have told their classes: three in four of class 0.
+// classesBegun returns a stage whose members have sent their shares of classes: three in four of
+// class 0.
 func classesBegun(t *testing.T, fields ...string) *groupStage {
 	s := newGroupStage(t, append([]string{"groups=sketch", "classes=2", "batch=40"}, fields...)...)
 	if k := survey.Asked(s.last.Rest); k != survey.Sketch {
@@ -52,7 +53,8 @@ func classesBegun(t *testing.T, fields ...string) *groupStage {
 	return s
 }
 
-// The coordinator takes shares of classes in place of sketches, and refuses what is none.
+// The coordinator takes shares of classes in place of sketches, and refuses values that are no
+// shares.
 func TestSharesBeforeRounds(t *testing.T) {
 	s := newGroupStage(t, "groups=sketch", "classes=2", "batch=40")
 	s.shares(0, 0.5, 0.4)
@@ -75,8 +77,9 @@ func TestSharesBeforeRounds(t *testing.T) {
 	}
 }
 
-// A record has, of each group, the classes' means weighted by their shares in all samples. Another
-// form is dropped and counted, and the device may answer again.
+// For each group, the record has the means of the classes, weighted by the classes' shares in all
+// samples. The coordinator drops and counts a contribution of another form, and the device may
+// answer again.
 func TestRoundByClass(t *testing.T) {
 	s := classesBegun(t)
 	by := s.named()
@@ -112,7 +115,7 @@ func TestRoundByClass(t *testing.T) {
 	}
 }
 
-// A bound cuts all of a device's classes by the same factor.
+// A bound scales all classes of a device down by the same factor.
 func TestBoundByClass(t *testing.T) {
 	s := classesBegun(t, "bound=2", "perturbations=20")
 	by := s.named()

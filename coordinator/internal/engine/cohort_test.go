@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A cohortRun leads rounds of two phases with a log.
+// A cohortRun runs rounds of two phases with a log.
 type cohortRun struct {
 	*Core
 	t     *testing.T
@@ -22,7 +22,8 @@ type cohortRun struct {
 
 const cohortMembers = 40
 
-// newCohortRun asks 9 of 40 for 6 contributions. Without roster=open it waits for all of them.
+// newCohortRun asks 9 of 40 devices for 6 contributions. Without roster=open the run waits for all
+// 9.
 func newCohortRun(t *testing.T, fields ...string) *cohortRun {
 	t.Helper()
 	plan := methodPlan(t, append([]string{"control=scaffold-1"}, fields...), 1)
@@ -77,7 +78,7 @@ func (r *cohortRun) answer(devices ...int) {
 	}
 }
 
-// close ends the attempt at its deadline, and the log stores what came of it.
+// close ends the attempt at its deadline, and the log stores the resulting record.
 func (r *cohortRun) close() {
 	r.t.Helper()
 	if r.phase() == collecting {
@@ -89,8 +90,9 @@ func (r *cohortRun) close() {
 	store(r.t, r.Core, r.log)
 }
 
-// TestSecondPhaseKeepsTheCohort: the second phase asks whom the first asked, although three of them
-// did not answer, another joined, and the coordinator was restarted. The round after asks others.
+// TestSecondPhaseKeepsTheCohort: the second phase asks the same devices as the first phase,
+// although three of them did not answer, another device joined, and the coordinator was restarted.
+// The next round asks other devices.
 func TestSecondPhaseKeepsTheCohort(t *testing.T) {
 	between := map[string]func(*cohortRun){
 		"nothing": func(*cohortRun) {},
@@ -125,8 +127,8 @@ func TestSecondPhaseKeepsTheCohort(t *testing.T) {
 	}
 }
 
-// TestSecondPhaseFollowsTheAttempts: where the first attempt of phase 1 had no quorum, phase 2
-// asks its devices, and then those of its second attempt.
+// TestSecondPhaseFollowsTheAttempts: if the first attempt of phase 1 had no quorum, phase 2 asks
+// the devices of that attempt, and then the devices of the second attempt.
 func TestSecondPhaseFollowsTheAttempts(t *testing.T) {
 	r := newCohortRun(t, "cohort=round")
 	first := r.whom()
@@ -151,7 +153,7 @@ func TestSecondPhaseFollowsTheAttempts(t *testing.T) {
 	}
 }
 
-// TestOldPlansDrawForEachRecord: without cohort=round the second phase asks others.
+// TestOldPlansDrawForEachRecord: without cohort=round the second phase asks other devices.
 func TestOldPlansDrawForEachRecord(t *testing.T) {
 	r := newCohortRun(t)
 	first := r.whom()
@@ -162,7 +164,8 @@ func TestOldPlansDrawForEachRecord(t *testing.T) {
 	}
 }
 
-// TestOpenRosterKeepsTheCohort: a hash of an id draws the same devices for both phases.
+// TestOpenRosterKeepsTheCohort: on an open roster, a hash of the ids draws the same devices for
+// both phases.
 func TestOpenRosterKeepsTheCohort(t *testing.T) {
 	r := newCohortRun(t, "cohort=round", "roster=open")
 	drawn := func() (list []int) {

@@ -9,7 +9,7 @@ import (
 )
 
 // TestCompactAnnouncements: a round's first announcement is compact and brings the record that was
-// stored. The plan, a repetition with earlier records and a pause come in full.
+// just stored. The plan, a repetition with earlier records and a pause come in the full form.
 func TestCompactAnnouncements(t *testing.T) {
 	plan := methodPlan(t, []string{"sharing=per-client", "transport=relay", "weights=samples",
 		"max_weight=1000"}, 3)

@@ -69,7 +69,7 @@ func fillARecord(t *testing.T, bound string) {
 	}
 }
 
-// TestHostileControls sends control variates that must not be counted.
+// TestHostileControls sends control variates that the coordinator must not count.
 func TestHostileControls(t *testing.T) {
 	plan := methodPlan(t, []string{"control=scaffold-2", "max_scalar=10000"}, 2)
 	c := newTestCore(t, plan, 2)

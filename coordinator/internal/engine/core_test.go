@@ -100,7 +100,8 @@ func TestRecordDoesNotDependOnOrder(t *testing.T) {
 	}
 }
 
-// While the log is given a record, a run that was told to pause is not yet paused.
+// A run that an operator paused while the log stores a record is paused only once the log has
+// answered.
 func TestPausedOnceStored(t *testing.T) {
 	c := newTestCore(t, chaintest.Plan(t), 2)
 	n := c.N + 1
@@ -127,8 +128,8 @@ func TestPausedOnceStored(t *testing.T) {
 	}
 }
 
-// A requested end replaces one that followed from the run's state, so a rollback of that state does
-// not drop it.
+// A requested end replaces an end that followed from the run's state, so a rollback of that state
+// does not drop the requested end.
 func TestRequestedEndOutlivesRollback(t *testing.T) {
 	p := chaintest.Plan(t)
 	p.EvalEvery, p.EvalCount, p.Metrics = 1, 2, []string{"acc"}
@@ -160,7 +161,7 @@ func TestRequestedEndOutlivesRollback(t *testing.T) {
 func TestReplyDoesNotAllocate(t *testing.T) {
 	const devices = 2000
 	plan := chaintest.Plan(t)
-	// Nearly all members are asked, so the draw is made for each.
+	// The round asks nearly all members, so the core makes the draw for each member.
 	plan.Members, plan.Target, plan.Perturbations = devices, devices-1, 16
 	c := newTestCore(t, plan, devices)
 	frames := contributions(c, devices, func(int) []float32 { return make([]float32, 16) })
@@ -325,8 +326,8 @@ func TestRecentIsBounded(t *testing.T) {
 	}
 }
 
-// Records that are appended one after the other are announced together, however long the first one
-// is.
+// The core announces records together that the log stored one after the other, however long the
+// first record is.
 func TestRecentKeepsWhatIsFresh(t *testing.T) {
 	for before := range 40 {
 		var r catchup.Recent

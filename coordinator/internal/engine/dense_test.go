@@ -74,7 +74,7 @@ func (d *sender) whole(t testing.TB, c *Core, now uint64) []Output {
 	return d.piece(t, c, now, 0, len(d.vector), wire.UploadTaken, 0)
 }
 
-// storeAll stores what the outputs say, and what follows from that.
+// storeAll makes the log store the outputs' records, and the records that follow.
 func storeAll(t testing.TB, c *Core, log *runlog.Memory, outputs []Output) {
 	t.Helper()
 	if len(outputs) == 0 {
@@ -152,7 +152,7 @@ func exactMean(list []*sender, weighted bool) []float32 {
 	return chaintest.Mean(vectors, weights)
 }
 
-// lastRound returns the log's last record, which is a round, and its vector.
+// lastRound returns the log's last record, which must be a round, and the record's vector.
 func lastRound(t testing.TB, log *runlog.Memory) (wire.Record, []byte) {
 	t.Helper()
 	r, err := wire.DecodeRecord(recordOf(t, log, log.Last()))

@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// reportDigest returns how many events one report causes.
+// reportDigest returns the number of events that one report of a digest causes.
 func (c *Core) reportDigest(id string, value byte) (told int) {
 	r := wire.Reply{Kind: wire.DigestReport, N: c.N, Tip: c.Hash.Tip(), Digest: [8]byte{value}}
 	for _, o := range c.Step(1, Input{Kind: InReply, ID: id, Frame: r.Append(nil)}) {
@@ -33,7 +33,7 @@ func TestOneDeviceDoesNotFillDigests(t *testing.T) {
 		t.Errorf("a device that changes its mind was told of %d times, want 1 to %d", told,
 			digests.MostValues)
 	}
-	// There is still room for the reports of others.
+	// There is still room for the reports of other devices.
 	c.reportDigest("d1", 1)
 	c.reportDigest("d2", 250)
 	values := c.Status().Digests[0].Values
@@ -74,7 +74,7 @@ func TestDigestsAreBounded(t *testing.T) {
 		t.Errorf("%d values of %d devices are told, want %d of %d", len(got.Values), got.Reporters,
 			digests.MostValues, 3*digests.MostValues)
 	}
-	// Values without an event are counted, too, however many liars came first.
+	// The core also counts values without an event, however many lying devices reported before.
 	for _, id := range ids(3) {
 		c.reportDigest(id, 200)
 	}

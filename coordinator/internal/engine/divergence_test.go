@@ -31,7 +31,7 @@ func newDivergence(t *testing.T, edit func(*plan.Plan)) *divergence {
 	return &divergence{Core: newTestCore(t, plan, devices), t: t, devices: devices}
 }
 
-// do hands the core an input, and stores the records that it appends.
+// do passes an input to the core, and stores the records that the core appends.
 func (d *divergence) do(in Input) {
 	d.now++
 	for {
@@ -93,7 +93,8 @@ func TestDivergence(t *testing.T) {
 	}
 }
 
-// A blow-up in the first rounds pauses the run, names the way out, and can be undone.
+// A blow-up in the first rounds pauses the run. The reason names the commands that help, and these
+// commands undo the blow-up.
 func TestDivergenceAtOnce(t *testing.T) {
 	d := newDivergence(t, func(p *plan.Plan) { p.StepSize, p.Rounds = 0.5, 3 })
 	d.play(3, each(2.3, 68, 217))
@@ -134,7 +135,7 @@ func fieldNumber(t *testing.T, name string) uint64 {
 	return 0
 }
 
-// A person may go on as it is. The rounds before do not pause the run again.
+// An operator may continue a diverged run. The rounds before do not pause the run again.
 func TestDivergenceAccepted(t *testing.T) {
 	d := newDivergence(t, nil)
 	d.play(9, each(2.3, 68, 217))
@@ -145,8 +146,8 @@ func TestDivergenceAccepted(t *testing.T) {
 	}
 }
 
-// A model that left the range of numbers pauses the run, though no device can report a loss. One
-// of five devices neither prevents it with a contribution, nor triggers it with declines.
+// A model whose numbers are too large pauses the run, although no device can report a loss. One of
+// five devices can neither prevent the pause with a contribution, nor cause it with declines.
 func TestDivergenceBeyondNumbers(t *testing.T) {
 	for _, reason := range []wire.DeclineReason{wire.DeclineLoss, wire.DeclineTooLarge} {
 		for _, honest := range []int{0, 4} {

@@ -15,7 +15,8 @@ import (
 
 const drawing = 200 // devices
 
-// drawPlan has devices that draw one of 26 groups: of an open roster, or too many to be named.
+// drawPlan returns a plan whose devices draw one of 26 groups, because the roster is open or the
+// devices are too many to be named.
 func drawPlan(t *testing.T, roster plan.Roster, weights plan.Weights) *plan.Plan {
 	p := chaintest.Plan(t)
 	p.Sharing, p.Transport, p.Groups = plan.GroupDirections, plan.Relay, wiregroups.Random
@@ -24,8 +25,8 @@ func drawPlan(t *testing.T, roster plan.Roster, weights plan.Weights) *plan.Plan
 	return p
 }
 
-// TestDrawnGroups compares the terms of rounds with means in float64 of those whose groups are
-// computed here, of a coordinator that restarts in between.
+// TestDrawnGroups compares the terms of rounds with means in float64, for groups that the test
+// computes. The coordinator restarts between the rounds.
 func TestDrawnGroups(t *testing.T) {
 	for _, roster := range []plan.Roster{plan.ListedRoster, plan.OpenRoster} {
 		for _, weights := range []plan.Weights{plan.Equal, plan.BySamples} {
@@ -41,7 +42,7 @@ func TestDrawnGroups(t *testing.T) {
 	}
 }
 
-// drawnRound leads a round, in which only some answer.
+// drawnRound runs a round in which only some devices answer.
 func drawnRound(t *testing.T, c *Core, log runlog.Log) {
 	t.Helper()
 	c.Start(0)
@@ -79,7 +80,7 @@ func drawnRound(t *testing.T, c *Core, log runlog.Log) {
 	store(t, c, log)
 }
 
-// drawn is what the contributors of a round sent, by group.
+// A drawn holds what the contributors of a round sent, by group.
 type drawn struct {
 	sums         [][]float64 // weighted, of each scalar; nil: of nobody
 	weights      []uint32
@@ -133,7 +134,7 @@ func (d *drawn) check(t *testing.T, c *Core, r *wire.Round) {
 	}
 }
 
-// store has the log store the pending record.
+// store makes the log store the pending record.
 func store(t *testing.T, c *Core, log runlog.Log) {
 	t.Helper()
 	if err := log.Append(t.Context(), c.N+1, c.next.frame); err != nil {

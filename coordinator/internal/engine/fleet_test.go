@@ -14,8 +14,8 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// A fleet has a core, its log, and devices that do what package client does, but for secure
-// aggregation. Messages take some time, and a share of them is lost.
+// A fleet has a core, its log, and devices that do what package client does, except for secure
+// aggregation. Messages take some time, and a share of the messages is lost.
 type fleet struct {
 	*testing.T
 	plan    *plan.Plan
@@ -30,13 +30,13 @@ type fleet struct {
 	busy    bool
 }
 
-// A delayed is something that happens at a time.
+// A delayed is a function that the fleet calls at a time.
 type delayed struct {
 	at uint64
 	do func()
 }
 
-// A device is one of a fleet.
+// A device is one device of a fleet.
 type device struct {
 	*fleet
 	number  int
@@ -72,7 +72,7 @@ func newFleet(t *testing.T, plan *plan.Plan, devices int, seed uint64) *fleet {
 	return w
 }
 
-// restart has another coordinator lead.
+// restart starts another coordinator in place of the present one.
 func (w *fleet) restart() {
 	epoch, err := w.log.Begin(w.Context())
 	if err != nil {
@@ -85,7 +85,7 @@ func (w *fleet) restart() {
 	w.at(0, func() { w.do(w.c.Start(w.now)) })
 }
 
-// at does something after a delay in milliseconds. Without one it is done before time passes.
+// at calls do after a delay in milliseconds. With delay 0, the fleet calls do before time passes.
 func (w *fleet) at(delay uint64, do func()) {
 	if delay > 0 {
 		w.later = append(w.later, delayed{w.now + delay, do})
@@ -126,10 +126,10 @@ func (w *fleet) pass(ms uint64) {
 	}
 }
 
-// lost says whether a message is lost.
+// lost draws whether a message is lost.
 func (w *fleet) lost() bool { return w.rng.Float64() < w.loss }
 
-// do does what the core says. While messages get lost, the log fails now and then.
+// do performs the core's outputs. While messages get lost, the log fails now and then.
 func (w *fleet) do(out []Output) {
 	for _, o := range out {
 		switch o.Kind {
@@ -167,7 +167,7 @@ func (w *fleet) do(out []Output) {
 	}
 }
 
-// respond takes the answer to a join to its device.
+// respond delivers the answer to a join to its device.
 func (w *fleet) respond(token string, frame []byte) {
 	var number int
 	if _, err := fmt.Sscanf(token, "to.%d", &number); err == nil && !w.lost() {
@@ -182,7 +182,7 @@ func (h *device) send(in Input) {
 	}
 }
 
-// join asks for the slot, and with the next announcement again unless the answer comes before.
+// join asks for a slot. If no answer comes, the device asks again with the next announcement.
 func (h *device) join() {
 	h.asks = true
 	if !h.lost() {
@@ -207,7 +207,7 @@ func (h *device) welcome(frame []byte) {
 	h.hear(&a, true)
 }
 
-// hear follows an announcement; asked says that it came with the answer to a join.
+// hear handles an announcement; asked says whether it came with the answer to a join.
 func (h *device) hear(a *wire.Announcement, asked bool) {
 	if !h.up || !h.joined {
 		return
@@ -260,7 +260,7 @@ func (h *device) work(a *wire.Announcement, asked bool) {
 	h.send(Input{Kind: InReply, Frame: h.kept.frame})
 }
 
-// decline declines; the fourth time in a row the device backs off.
+// decline declines. After four declines in a row the device says for how long it will be away.
 func (h *device) decline(a *wire.Announcement, tip wire.Tip) {
 	r := wire.Reply{Kind: wire.Decline, N: a.N, Tip: tip, Reason: wire.DeclineLoss}
 	if h.nays++; h.nays > 3 {

@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// followersOf returns the names of what follows a core's log.
+// followersOf returns the names of the followers of a core's log.
 func followersOf(c *Core) (names []string) {
 	for _, f := range c.followers {
 		name := fmt.Sprintf("%T", f)
@@ -21,8 +21,8 @@ func followersOf(c *Core) (names []string) {
 	return names
 }
 
-// TestFollowers is the table of what follows the log of a plan: each part that the plan asks for,
-// from the record with which it asks until the record with which it no longer does.
+// TestFollowers lists the followers of a log for several plans: each part that the plan asks for,
+// from the record with which the plan asks until the record with which the plan no longer does.
 func TestFollowers(t *testing.T) {
 	always := []string{"Cohort", "watch", "queue"}
 	for _, tt := range []struct {
@@ -45,8 +45,8 @@ func TestFollowers(t *testing.T) {
 	}
 }
 
-// TestFollowersOfAChange: a change of the plan begins and ends what follows the log, and so does a
-// rollback to another plan.
+// TestFollowersOfAChange: a change of the plan adds and removes followers, and so does a rollback
+// to another plan.
 func TestFollowersOfAChange(t *testing.T) {
 	c := newTestCore(t, chaintest.PlanWith(t, []string{"digest_every=0"}, 2), 2)
 	c.Step(1, Input{Kind: InPause})
@@ -75,7 +75,7 @@ func TestFollowersOfAChange(t *testing.T) {
 	}
 }
 
-// TestTellAllocates: to tell the followers of a round takes no memory.
+// TestTellAllocates: passing a round to the followers allocates no memory.
 func TestTellAllocates(t *testing.T) {
 	c := newTestCore(t, chaintest.PlanWith(t, []string{"digest_every=0", "late=3"}, 2), 2)
 	r := wire.Record{Kind: wire.KindRound, N: c.N, Prev: wire.Hash{1}}

@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/wire/compact"
 )
 
-// A groupStage has a core of 12 devices, 6 of which a round asks, in two groups of three.
+// A groupStage has a core of 12 devices. A round asks 6 of them, in two groups of three.
 type groupStage struct {
 	*testing.T
 	c    *Core
@@ -34,7 +34,7 @@ func newGroupStage(t *testing.T, fields ...string) *groupStage {
 	return s
 }
 
-// see notes the last announcement.
+// see remembers the last announcement.
 func (s *groupStage) see(out []Output) {
 	s.Helper()
 	for _, o := range out {
@@ -67,7 +67,8 @@ func (s *groupStage) named() (groups [2][]int) {
 	return groups
 }
 
-// finds returns what a device finds along the directions of a group, before it is encoded.
+// finds returns the scalars that a device computes along the directions of a group, before
+// encoding.
 func (s *groupStage) finds(slot, group int) (v []float32) {
 	for p := range s.c.round.scalars {
 		x := math.Sqrt(float64(1+slot))*float64(1+p) + 100*float64(group)
@@ -76,17 +77,17 @@ func (s *groupStage) finds(slot, group int) (v []float32) {
 	return v
 }
 
-// values returns what a device sends, as who receives it reads it.
+// values returns the scalars that a device sends, after decoding.
 func (s *groupStage) values(slot, group int) []float32 {
 	v := s.finds(slot, group)
 	s.c.Plan.Precision.Round(v)
 	return v
 }
 
-// weight returns what a device claims, which counts with weights=samples.
+// weight returns the number of samples that a device claims, which counts with weights=samples.
 func weight(slot int) uint32 { return 1 + uint32(slot%5) }
 
-// counts returns what a device's contribution counts for.
+// counts returns the weight of a device's contribution.
 func (s *groupStage) counts(slot int) uint32 {
 	if s.c.Plan.Weights == plan.Equal {
 		return 1
@@ -94,7 +95,7 @@ func (s *groupStage) counts(slot int) uint32 {
 	return weight(slot)
 }
 
-// reply sends the contribution of a slot to a group's directions; -1: it names no group.
+// reply sends a slot's contribution along a group's directions. With group -1 it names no group.
 func (s *groupStage) reply(slot, group int) {
 	s.Helper()
 	r := wire.Reply{Kind: wire.Contribution, N: s.c.N + 1, Tip: s.c.Hash.Tip(),
@@ -119,7 +120,7 @@ func (s *groupStage) record() *wire.Round {
 	return r.Round
 }
 
-// check compares a round with the means of who contributed, by group, in float64.
+// check compares a round with the means over the contributors, by group, in float64.
 func (s *groupStage) check(r *wire.Round, by [2][]int) {
 	s.Helper()
 	terms, weights := r.Terms, []uint32(nil)
@@ -190,7 +191,7 @@ func TestGroupsOfARound(t *testing.T) {
 	}
 }
 
-// A group of which nobody contributed has no term, and a group's mean is over who did.
+// A group without contributors has no term, and a group's mean is over its contributors.
 func TestGroupsInPart(t *testing.T) {
 	for _, weights := range []string{"equal", "samples"} {
 		groupsInPart(t, "weights="+weights)
@@ -216,7 +217,8 @@ func groupsInPart(t *testing.T, field string) {
 	s.check(s.record(), [2][]int{by[0][:1], {by[1][0], by[1][2]}})
 }
 
-// An attempt below the quorum asks others in the same groups. Replies to the earlier one count.
+// After an attempt below the quorum, the next attempt asks other devices in the same groups.
+// Replies to the earlier attempt still count.
 func TestGroupsOfAttempts(t *testing.T) {
 	s := newGroupStage(t)
 	first := s.named()
@@ -247,8 +249,8 @@ func TestGroupsOfAttempts(t *testing.T) {
 	s.check(s.record(), counted)
 }
 
-// TestGroupsTellAll: whoever asks, and whenever, the groups are told while the round is open, and
-// only then.
+// TestGroupsTellAll: every message with the open round's announcement names the groups, and no
+// message does while no round is open.
 func TestGroupsTellAll(t *testing.T) {
 	s := newGroupStage(t)
 	by := s.named()

@@ -6,10 +6,11 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Tests of whom rounds with groups ask where devices are silent, left or were retired.
+// These tests check which devices rounds with groups ask if devices are silent, left or were
+// retired.
 
-// TestGroupsOfThePresent: where enough others are present, who left or was retired is not asked,
-// and the round does not wait.
+// TestGroupsOfThePresent: if enough other devices are present, the round does not ask devices that
+// left or were retired, and does not wait.
 func TestGroupsOfThePresent(t *testing.T) {
 	s := newGroupStage(t)
 	by := s.named()
@@ -42,8 +43,9 @@ func TestGroupsOfThePresent(t *testing.T) {
 	}
 }
 
-// TestGroupsOfTheSilent: a round asks others at once where nobody is left whom it asked. Where all
-// others are silent, it asks them again and again, at intervals, and closes when they answer.
+// TestGroupsOfTheSilent: if none of the devices that a round asked is left, the round asks other
+// devices at once. If all other devices are silent, the round asks them at intervals, and closes
+// when they answer.
 func TestGroupsOfTheSilent(t *testing.T) {
 	s := newGroupStage(t, "max_attempts=1000", "quorum=6")
 	by := s.named()
@@ -80,8 +82,8 @@ func TestGroupsOfTheSilent(t *testing.T) {
 	}
 }
 
-// TestGroupsOfTheLeft: a round that lacks devices asks those that said goodbye, too. One that ran
-// again at once may have joined before its goodbye came.
+// TestGroupsOfTheLeft: a round that lacks devices also asks devices that said goodbye. A device
+// that restarts at once may join before its goodbye arrives.
 func TestGroupsOfTheLeft(t *testing.T) {
 	s := newGroupStage(t, "quorum=6")
 	for _, id := range ids(groupDevices)[5:] {
@@ -101,8 +103,8 @@ func TestGroupsOfTheLeft(t *testing.T) {
 	}
 }
 
-// TestGroupsFindWhoIsBack: a round also asks a silent device, and does not wait for it. One that
-// answers is present again.
+// TestGroupsFindWhoIsBack: a round also asks a silent device, and does not wait for it. If the
+// silent device answers, it is present again.
 func TestGroupsFindWhoIsBack(t *testing.T) {
 	s := newGroupStage(t)
 	lost := s.named()[0][0]
@@ -128,8 +130,8 @@ func TestGroupsFindWhoIsBack(t *testing.T) {
 	t.Error("100 rounds never ask the silent device")
 }
 
-// answerWithout has all devices answer whom the open round asks, but one, and returns that one's
-// group if the round asks it.
+// answerWithout makes all devices that the open round asks answer, except one. It returns the group
+// of that device if the round asks it.
 func (s *groupStage) answerWithout(silent int) (groupOf int, asked bool) {
 	s.Helper()
 	for group, slots := range s.named() {

@@ -26,7 +26,7 @@ var (
 
 const steps = 120 // of a walk
 
-// A walk has an engine and its log, which does what that says.
+// A walk has an engine and its log, and performs the engine's outputs.
 type walk struct {
 	*testing.T
 	rng    *rand.Rand
@@ -53,7 +53,7 @@ type opened struct {
 	scalars, perturbations int
 }
 
-// seen counts what the walks came by: one that meets nothing shows nothing.
+// seen counts the events of the walks, because a walk without events would test nothing.
 type seen struct{ events map[string]int }
 
 // TestHistories walks through random plans, inputs, changes and restarts.
@@ -96,7 +96,7 @@ func newWalk(t *testing.T, seed uint64, seen *seen) *walk {
 	return w
 }
 
-// restart has a new coordinator of each kind take over.
+// restart makes a new coordinator of each kind take over.
 func (w *walk) restart() {
 	epoch, err := w.log.Begin(context.Background())
 	w.must(err)
@@ -121,16 +121,15 @@ func (w *walk) must(err error) {
 	}
 }
 
-// step hands an input to both, and compares what they say.
+// step passes an input to both coordinators, and compares their outputs.
 func (w *walk) step(in engine.Input) {
 	w.said = append(w.said, fmt.Sprintf("%d: kind %d %s n=%d count=%d err=%v %x %+v", w.time,
 		in.Kind, in.ID, in.N, in.Count, in.Err, in.Frame, in.Record))
 	w.check(w.now.Step(w.time, in))
 }
 
-// check checks that a record which the engine makes can follow those of the log, that a follower of
-// the log stands where the engine does, and that who looks sees no nonsense. Then it does what the
-// outputs say.
+// check checks that a record of the engine can follow the log's records, that a follower of the log
+// has the engine's position, and that the status makes sense. Then check performs the outputs.
 func (w *walk) check(outputs []engine.Output) {
 	w.Helper()
 	for _, o := range outputs {
@@ -164,13 +163,13 @@ func (w *walk) check(outputs []engine.Output) {
 	w.note()
 }
 
-// stand is where a log stands.
+// stand describes the position of a log.
 func stand(p *runlog.Position) string {
 	return fmt.Sprintf("%d %v %d %+v %+v %+v %+v %v", p.N, p.Hash, p.Rounds, p.Point, p.LastStep,
 		p.Squares, p.Plan, p.End != nil)
 }
 
-// round has most devices answer.
+// round makes most devices answer.
 func (w *walk) round() {
 	for _, device := range w.rng.Perm(devices)[w.rng.IntN(3):] {
 		if !w.over && !w.Failed() {
@@ -179,14 +178,14 @@ func (w *walk) round() {
 	}
 }
 
-// note remembers the open round, for what comes late.
+// note remembers the open round, for late contributions to it.
 func (w *walk) note() {
 	if p := w.now.Peek(); p.Open {
 		w.past[w.now.N+1] = opened{w.now.Hash.Tip(), p.Scalars, p.Perturbations}
 	}
 }
 
-// do does what an output says, if it can be done, or has it fail.
+// do performs an output, or makes it fail.
 func (w *walk) do(o engine.Output) {
 	switch o.Kind {
 	case engine.OutAppend, engine.OutMember, engine.OutRetire:
@@ -234,7 +233,7 @@ var names = map[report.EventKind]string{report.RoundDone: "round", report.PhaseD
 
 var errDisk = errors.New("no space left on device")
 
-// store does what is to be stored, and returns the outcome.
+// store performs an output that stores something, and returns the outcome.
 func (w *walk) store(o engine.Output) engine.Input {
 	fate := w.rng.IntN(40)
 	switch {

@@ -17,7 +17,7 @@ const devices = 6
 
 func id(device int) string { return fmt.Sprint("d", device) }
 
-// A fleet is what devices keep: of secure aggregation, the steps of the attempt.
+// A fleet holds what devices keep. For secure aggregation, that is the steps of the attempt.
 type fleet struct {
 	attempt secagg.Attempt
 	members map[int]*secagg.Device
@@ -26,7 +26,7 @@ type fleet struct {
 	words   map[int][]uint32
 }
 
-// act has a device do what it most likely would.
+// act makes a device do what a real device would most likely do.
 func (f *fleet) act(w *walk, device int) engine.Input {
 	switch {
 	case w.plan.Secure > 0:
@@ -44,15 +44,15 @@ func (w *walk) contribute(device int) engine.Input {
 	return engine.Input{Kind: engine.InReply, ID: id(device), Frame: r.Append(nil)}
 }
 
-// late answers a record that was closed, or any.
+// late answers a closed record, or any record.
 func (w *walk) late(device int) engine.Input {
 	n := max(w.now.N, 3) + 1 - w.rng.Uint64N(4)
 	r := w.contribution(device, n, w.past[n])
 	return engine.Input{Kind: engine.InReply, ID: id(device), Frame: r.Append(nil)}
 }
 
-// contribution returns what a device finds: a signal that all share, and noise; of some devices,
-// now and then, a lie.
+// contribution returns a device's contribution: a signal that all devices share, plus noise. Some
+// devices lie now and then.
 func (w *walk) contribution(device int, n uint64, at opened) *wire.Reply {
 	p := w.now.Peek()
 	r := &wire.Reply{Kind: wire.Contribution, N: n, Tip: at.tip, Loss: w.rng.Float32(),
@@ -87,7 +87,7 @@ func (w *walk) contribution(device int, n uint64, at opened) *wire.Reply {
 	return r
 }
 
-// answer answers a survey: a parabola, or shares of classes.
+// answer answers a survey with a parabola, or with shares of classes.
 func (w *walk) answer(r *wire.Reply, kind survey.Kind) {
 	v := make([]float32, kind.Values())
 	for i := range v {
@@ -102,7 +102,7 @@ func (w *walk) answer(r *wire.Reply, kind survey.Kind) {
 	r.Values, r.Rest = wire.AppendScalars(nil, v...), survey.Answer(kind)
 }
 
-// encode appends the scalars as the plan has them.
+// encode appends the scalars in the plan's encoding.
 func (w *walk) encode(r *wire.Reply, v []float32, perturbations int) {
 	plan := &w.now.Plan
 	for block := 0; block < len(v); block += perturbations {
@@ -123,7 +123,7 @@ func (w *walk) encode(r *wire.Reply, v []float32, perturbations int) {
 	}
 }
 
-// tail appends what a contribution has behind its scalars.
+// tail appends the part of a contribution after its scalars.
 func (w *walk) tail(r *wire.Reply, device int, v []float32) {
 	p, plan := w.now.Peek(), &w.now.Plan
 	switch {
@@ -149,7 +149,7 @@ func (w *walk) tail(r *wire.Reply, device int, v []float32) {
 	}
 }
 
-// fault sends what no device sends, or to no record that is open.
+// fault sends a message that no device sends, or a message to a record that is not open.
 func (w *walk) fault(device int) engine.Input {
 	r := w.contribution(device, w.now.N+1, opened{w.now.Hash.Tip(), w.now.Peek().Scalars,
 		w.now.Peek().Perturbations})
@@ -211,7 +211,7 @@ func (w *walk) upload(device int) engine.Input {
 		Frame: u.Append(nil)}
 }
 
-// mask takes the next step of secure aggregation.
+// mask makes a device take its next step of secure aggregation.
 func (f *fleet) mask(w *walk, device int) engine.Input {
 	p := w.now.Peek()
 	if !p.Open || p.Halted {
@@ -247,7 +247,8 @@ func (f *fleet) mask(w *walk, device int) engine.Input {
 		Token: fmt.Sprint("step.", device)}
 }
 
-// begin has all members of an attempt draw keys. Nobody can take part in an attempt of one.
+// begin makes all members of an attempt draw keys. No device can take part in an attempt with one
+// member.
 func (f *fleet) begin(w *walk, a secagg.Attempt) {
 	f.attempt, f.members = a, map[int]*secagg.Device{}
 	f.given, f.step, f.words = map[int][]byte{}, map[int]secagg.Step{}, map[int][]uint32{}

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// changes are what an operator tries: sections that go on and off, and other fields.
+// changes are the changes that an operator tries: sections switched on and off, and other fields.
 var changes = []string{"bound=0", "bound=2", "bound=1.5", "claim_bound=0", "claim_bound=2",
 	"trust=0 roots=[]", "trust=5", `trust=7 roots=["d1"]`, "roots=[]", "bound=0 trust=0 roots=[]",
 	"bound=3 claim_bound=3", "late=0", "late=1", "late=3", "async=on", "async=off", "late=0 async=off",
@@ -20,7 +20,7 @@ var changes = []string{"bound=0", "bound=2", "bound=1.5", "claim_bound=0", "clai
 	"regroup=1", "group_size=2", "dense_keep=2", "diverge=0", "diverge=0.5", "max_weight=5",
 	"prox=0.5", "weight_decay=0.1", "max_scalar=50", "step=0", "mu=0"}
 
-// themes are changes of one section, which a walk switches again and again.
+// themes are changes of one section, which a walk makes again and again.
 var themes = [][]string{{"bound=0", "bound=2", "bound=1.5"}, {"clip=1", "clip=30"},
 	{"claim_bound=0", "claim_bound=2"}, {"trust=0 roots=[]", "trust=5", `trust=7 roots=["d1"]`},
 	{"bound=0 trust=0 roots=[]", "bound=2", "bound=2 trust=4"}, {"late=0 async=off", "late=2"},
@@ -31,7 +31,7 @@ var themes = [][]string{{"bound=0", "bound=2", "bound=1.5"}, {"clip=1", "clip=30
 	{"bound=0", "bound=2", "late=2", "late=0"},
 	{"target=2", "target=5", "quorum=1", "quorum=3"}, changes, changes, changes}
 
-// next draws what happens next.
+// next draws the next input.
 func (w *walk) next() engine.Input {
 	if w.rng.IntN(3) == 0 {
 		w.time += w.rng.Uint64N(12)
@@ -72,7 +72,7 @@ func (w *walk) next() engine.Input {
 	return engine.Input{Kind: engine.InTick}
 }
 
-// settle has the log do what it was told longest ago.
+// settle makes the log perform its oldest pending output.
 func (w *walk) settle() engine.Input {
 	if len(w.held) == 0 {
 		return engine.Input{Kind: engine.InTick}
@@ -109,7 +109,7 @@ func (w *walk) settleAll() {
 	}
 }
 
-// request asks for a change or a rollback, mostly one that is possible.
+// request asks for a change or a rollback, mostly a possible one.
 func (w *walk) request() engine.Input {
 	r := &wire.Record{Kind: wire.KindRollback, To: 1 + w.rng.Uint64N(max(w.now.N, 1))}
 	if w.rng.IntN(12) > 0 {
@@ -127,7 +127,7 @@ func (w *walk) request() engine.Input {
 	return engine.Input{Kind: engine.InRequest, Record: r}
 }
 
-// foreign has another coordinator store record n first.
+// foreign makes another coordinator store record n first.
 func (w *walk) foreign(n uint64) {
 	if n != w.log.Last()+1 || n == 1 {
 		return
@@ -153,7 +153,7 @@ func (w *walk) foreign(n uint64) {
 	}
 }
 
-// join joins a device, which may say what it knows of the run.
+// join joins a device, which may say which records of the run it has.
 func (w *walk) join(device int) engine.Input {
 	r := wire.JoinRequest{}
 	return engine.Input{Kind: engine.InJoin, ID: id(device), Token: "join." + id(device),

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/plan/valid"
 )
 
-// plans are ways from contributions to a record.
+// plans cover the ways in which a record results from contributions.
 var plans = []string{
 	"",
 	"weights=samples claim_bound=2",
@@ -51,7 +51,7 @@ var plans = []string{
 	"rounds=4",
 }
 
-// draw returns the next plan of the list, with some numbers drawn.
+// draw returns the next plan of the list, with some fields drawn at random.
 func (w *walk) draw(seed uint64) *plan.Plan {
 	plan := chaintest.Plan(w)
 	pick := func(list ...string) string { return list[w.rng.IntN(len(list))] }

@@ -117,7 +117,7 @@ func TestVectorsAreKept(t *testing.T) {
 	want(19, 20)
 }
 
-// Of two phases, the last vector of each is there; a state needs both.
+// With two phases, the log keeps the last vector of each phase, because a state needs both vectors.
 func TestVectorsOfTwoPhasesAreKept(t *testing.T) {
 	plan := densePlan(t, 1, "control=scaffold-1", "dense_keep=3")
 	c, log := newDenseCore(t, plan)
@@ -142,7 +142,7 @@ func TestVectorsOfTwoPhasesAreKept(t *testing.T) {
 	}
 }
 
-// A round of two phases is two records, each with the mean of its own vectors.
+// A round of two phases has two records, each with the mean of its own phase's vectors.
 func TestTwoDensePhases(t *testing.T) {
 	plan := densePlan(t, 3, "control=scaffold-1", "weights=samples", "precision=single")
 	c, log := newDenseCore(t, plan)
@@ -174,7 +174,8 @@ func TestTwoDensePhases(t *testing.T) {
 	}
 }
 
-// With transport=dense a record without a vector is corrupt, and so is one with a vector otherwise.
+// With transport=dense a round record without a vector is corrupt. With other transports a round
+// record with a vector is corrupt.
 func TestRoundsWithoutTheirVectors(t *testing.T) {
 	dense, scalars := denseLog(t, densePlan(t, 1), 1), &runlog.Memory{}
 	chaintest.Append(t, scalars, chaintest.Records(t, 2))

@@ -17,7 +17,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A lateStage has a core of 4 devices, 3 of which close a record, and all of which are asked.
+// A lateStage has a core of 4 devices. A record asks all of them, and closes with 3 contributions.
 type lateStage struct {
 	*testing.T
 	c       *Core
@@ -50,7 +50,7 @@ func (s *lateStage) send(device int, r wire.Reply) {
 	s.c.Step(1, Input{Kind: InReply, ID: ids(4)[device], Frame: r.Append(nil)})
 }
 
-// stored has the log store the pending record, which it returns.
+// stored makes the log store the pending record, and returns that record.
 func (s *lateStage) stored() *wire.Round {
 	s.Helper()
 	if s.c.phase() != appending {
@@ -65,7 +65,7 @@ func (s *lateStage) stored() *wire.Round {
 	return r.Round
 }
 
-// close has devices contribute ones to the open record and the log store it.
+// close makes devices contribute ones to the open record, and makes the log store the record.
 func (s *lateStage) close(devices ...int) *wire.Round {
 	s.Helper()
 	for _, d := range devices {
@@ -93,7 +93,7 @@ func (s *lateStage) want(r *wire.Round, contributors uint32, want string) {
 	}
 }
 
-// aged is a scalar of that age as a record has it.
+// aged returns a scalar as a record has it after a delay of age rounds.
 func aged(v float32, age float64) float32 { return float32(float64(v) * (1 / math.Sqrt(1+age))) }
 
 // TestLateJoinsTheNextRecord: the update is the sum of s(age) w g over the contributions, divided
@@ -114,7 +114,7 @@ func TestLateJoinsTheNextRecord(t *testing.T) {
 		float32(1/root2), float32(1/root2), float32(1/root3)))
 }
 
-// A contribution that arrives while its record is being appended joins the next one.
+// A contribution that arrives while the log appends its record joins the next record.
 func TestLateWhileAppending(t *testing.T) {
 	s := newLateStage(t)
 	for d := range 3 {
@@ -163,7 +163,8 @@ func TestLateCountsOnce(t *testing.T) {
 	}
 }
 
-// TestLateRefused: what does not count, and in which counter it is.
+// TestLateRefused: late contributions of these kinds do not count, and each adds to the given
+// counter.
 func TestLateRefused(t *testing.T) {
 	count := func(s *lateStage, counter *uint64, what string, r wire.Reply) {
 		t.Helper()
@@ -201,8 +202,8 @@ func TestLateRefused(t *testing.T) {
 	count(s, &s.c.counters.Unsampled, "not asked", good)
 }
 
-// TestLateAfterRollback: contributions to records that a rollback undoes are dropped, also those
-// that wait; older records keep theirs.
+// TestLateAfterRollback: the coordinator drops contributions to records that a rollback undoes,
+// also contributions that wait. Contributions to older records stay.
 func TestLateAfterRollback(t *testing.T) {
 	s := newLateStage(t, "late=5")
 	s.close(0, 1, 2)
@@ -220,7 +221,8 @@ func TestLateAfterRollback(t *testing.T) {
 		float32(1/math.Sqrt(2))))
 }
 
-// A change takes the place of the open round, whose own contributions are lost; late ones wait on.
+// A change replaces the open round, whose own contributions are lost. Late contributions continue
+// to wait.
 func TestLateOutlivesAChange(t *testing.T) {
 	s := newLateStage(t)
 	s.close(0, 1, 2)
@@ -242,8 +244,9 @@ func TestLateOutlivesAChange(t *testing.T) {
 		aged(1, 1)))
 }
 
-// TestLateOfAnotherEpoch: records do not say who contributed, so a restarted coordinator, and one
-// that adopts a record, takes no late contributions to records that it did not close.
+// TestLateOfAnotherEpoch: records do not say which devices contributed. So a restarted coordinator,
+// or a coordinator that adopts a record, accepts no late contributions to records that it did not
+// close.
 func TestLateOfAnotherEpoch(t *testing.T) {
 	s := newLateStage(t)
 	for d := range 3 {
@@ -278,7 +281,8 @@ func TestLateOfAnotherEpoch(t *testing.T) {
 	}
 }
 
-// TestAsync: a record closes at its target of contributions of any age, all late if need be.
+// TestAsync: a record closes with its target number of contributions of any age, even if all are
+// late.
 func TestAsync(t *testing.T) {
 	for _, bound := range []string{"bound=0", "bound=1000"} { // which holds contributions
 		t.Run(bound, func(t *testing.T) { async(t, bound) })
@@ -294,7 +298,7 @@ func async(t *testing.T, bound string) {
 	s.reply(3, 3, 2, 2, 2)
 	s.reply(3, 4, 8, 8, 8)
 	s.want(s.stored(), 2, fmt.Sprintf("[0 0 4 4 4][1 0 %[1]g %[1]g %[1]g]", aged(1, 1)))
-	// Contributions that came while a record was appended close the next one at once.
+	// Contributions that came while the log appended a record close the next record at once.
 	s.reply(0, 5, 1, 1, 1)
 	s.reply(1, 5, 1, 1, 1)
 	s.reply(0, 4, 3, 3, 3)
@@ -304,7 +308,7 @@ func async(t *testing.T, bound string) {
 		"[0 0 0 0 0][1 0 %[1]g %[1]g %[1]g][2 0 %[2]g %[2]g %[2]g]", aged(2.5, 1), aged(1.5, 2)))
 }
 
-// TestAsyncRelayFitsARecord: more contributions than a record has room for are dropped.
+// TestAsyncRelayFitsARecord: the coordinator drops contributions for which a record has no room.
 func TestAsyncRelayFitsARecord(t *testing.T) {
 	for _, async := range []string{"async=off", "async=on"} {
 		s := newLateStage(t, async, "sharing=per-client", "transport=relay", "late=8", "target=2")
@@ -329,7 +333,7 @@ func TestAsyncRelayFitsARecord(t *testing.T) {
 	}
 }
 
-// TestLateDoesNotDependOnOrder plays late work of each kind in different orders.
+// TestLateDoesNotDependOnOrder plays late contributions of each kind in different orders.
 func TestLateDoesNotDependOnOrder(t *testing.T) {
 	for _, fields := range [][]string{
 		{"weights=samples"}, {"precision=half", "max_scalar=60000"},

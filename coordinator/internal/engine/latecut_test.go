@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLateIsCutAndClipped: work that comes late is as short as if it had come in time: by the bound
-// on what was usual, and by the norm to which contributions are clipped.
+// TestLateIsCutAndClipped: a late contribution is scaled down as if it had come in time: by the
+// bound on its length, and by the norm to which the aggregator clips.
 func TestLateIsCutAndClipped(t *testing.T) {
 	for _, tt := range []struct {
 		fields []string

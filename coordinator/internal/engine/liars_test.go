@@ -8,15 +8,16 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// The roster of the attack on digests: 16 devices, of which a round asks 5 and 6 are in league.
+// The attack on digests has a roster of 16 devices. A round asks 5 devices, and 6 devices conspire.
 const (
 	leagueRoster = 16
 	leagueAsked  = 5
 	inLeague     = 6
 )
 
-// leagueRun plays rounds in which honest devices report a digest if they are asked, and those in
-// league another one, asked or not. It returns how many references were false, and right.
+// leagueRun plays rounds in which honest devices report a digest if the round asks them. Conspiring
+// devices report another digest, asked or not. leagueRun returns how many references were false,
+// and how many right.
 func leagueRun(t *testing.T, claimBound float32, witnesses ...string) (wrong, right int) {
 	plan := chaintest.Plan(t)
 	plan.DigestEvery, plan.Members, plan.Target = 1, leagueRoster, leagueAsked
@@ -58,16 +59,17 @@ func leagueRun(t *testing.T, claimBound float32, witnesses ...string) (wrong, ri
 	return wrong, right
 }
 
-// TestLeagueLiesAboutDigests is the attack that made honest devices rebuild again and again: the
-// league is more than those that a round asks. Now it needs a majority of them, which it has in few
-// rounds, and beside witnesses it achieves nothing.
+// TestLeagueLiesAboutDigests plays an attack that made honest devices rebuild their state again and
+// again: the conspiring devices outnumber the devices that a round asks. The attack now needs a
+// majority of the devices asked, which it has in few rounds. If there are witnesses, the attack has
+// no effect.
 func TestLeagueLiesAboutDigests(t *testing.T) {
 	before, _ := leagueRun(t, 0)
 	wrong, right := leagueRun(t, 4)
 	if before < 190 {
 		t.Errorf("the attack gave %d false references in a plan that believes all, want most", before)
 	}
-	// 3 or more of 5 asked are in league with a probability of 0.24.
+	// With a probability of 0.24, 3 or more of the 5 devices asked conspire.
 	if wrong > 80 || right < 100 {
 		t.Errorf("%d references were false and %d right, want those of the draws", wrong, right)
 	}

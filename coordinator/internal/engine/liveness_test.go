@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// livePlans are of runs of twelve devices.
+// livePlans are plans for runs of twelve devices.
 var livePlans = []string{
 	"target=5 quorum=3",
 	"target=12 quorum=8",
@@ -45,8 +45,8 @@ func livePlan(t *testing.T, text, attempts string) *plan.Plan {
 	return p
 }
 
-// TestHealthyDevicesGoOn: whatever happened to a run, from lost messages to coordinators that took
-// over, it makes rounds soon after enough devices answer all that asks them.
+// TestHealthyDevicesGoOn: whatever happened to a run, from lost messages to takeovers, the run
+// makes rounds soon after enough devices answer every message.
 func TestHealthyDevicesGoOn(t *testing.T) {
 	const soon = 12 // deadlines for three rounds
 	for _, text := range livePlans {
@@ -103,7 +103,7 @@ func (w *fleet) misfortune() {
 	}
 }
 
-// back runs a device again. One that said goodbye joins.
+// back starts a device again. A device that said goodbye joins.
 func (h *device) back() {
 	if h.up = true; !h.joined {
 		h.joined = true // it knows the plan
@@ -111,8 +111,8 @@ func (h *device) back() {
 	}
 }
 
-// heal has messages arrive, and as many devices answer as a quorum needs, the roots among them. The
-// others are gone.
+// heal makes all messages arrive, and makes as many devices answer as a quorum needs, including the
+// roots. The other devices are gone.
 func (w *fleet) heal() {
 	w.loss = 0
 	order := w.rng.Perm(len(w.devices))
