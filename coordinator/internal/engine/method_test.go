@@ -90,8 +90,8 @@ func contributionOf(c *Core, device int, rng *rand.Rand) []byte {
 	return r.Append(nil)
 }
 
-// TestMethodsDoNotDependOnOrder plays rounds of each method with contributions in different orders.
-// The records are the same.
+// TestMethodsDoNotDependOnOrder plays rounds of each method with contributions in different orders,
+// and compares the records, which must be the same.
 func TestMethodsDoNotDependOnOrder(t *testing.T) {
 	const devices, records = 7, 5
 	for _, m := range methods {
@@ -178,7 +178,8 @@ func TestMethodsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// TestWrongWidths sends as many bytes as another number, or another width, of scalars would take.
+// TestWrongWidths sends as many bytes as another number of scalars, or scalars of another width,
+// would take.
 func TestWrongWidths(t *testing.T) {
 	for _, m := range methods {
 		plan := methodPlan(t, m.fields, 3)

@@ -5,7 +5,8 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// A Peek is what a walk needs to know of a core to send what is likely to be taken.
+// A Peek holds what a walk needs to know of a core to send messages that the core is likely to
+// accept.
 type Peek struct {
 	Open, Pending          bool // a round is open; a record is on its way to the log
 	Halted                 bool

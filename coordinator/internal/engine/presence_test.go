@@ -16,8 +16,8 @@ func goodbyeOf(c *Core, id string) Input {
 	return Input{Kind: InReply, ID: id, Frame: r.Append(nil)}
 }
 
-// Whoever is absent, each present member is asked equally often, and so many of them that on
-// average Target*OverSample are among those asked.
+// Whichever members are absent, the core asks each present member equally often. On average, an
+// attempt asks Target*OverSample present members.
 func TestPresentAreAskedAlike(t *testing.T) {
 	const members, absent, target, records = 30, 12, 4, 20_000
 	plan := chaintest.Plan(t)
@@ -56,7 +56,7 @@ func TestPresentAreAskedAlike(t *testing.T) {
 	}
 }
 
-// A restarted coordinator gives members that it has not heard of one deadline.
+// A restarted coordinator waits for members that it has not heard from for one deadline.
 func TestRestartedWaitsOnce(t *testing.T) {
 	plan := chaintest.Plan(t)
 	plan.Members, plan.Target, plan.Quorum, plan.OverSample = 3, 3, 2, 1

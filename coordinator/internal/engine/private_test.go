@@ -55,8 +55,8 @@ func norm(v []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// TestNoisyMean: the record has the mean of what was cut, within its noise, and that noise has the
-// standard deviation sigma*C over the number of contributors.
+// TestNoisyMean: the record has the mean of the clipped contributions plus noise, and the noise has
+// the standard deviation sigma*C over the number of contributors.
 func TestNoisyMean(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var scalars [besieged][100]float64
@@ -88,8 +88,8 @@ func TestNoisyMean(t *testing.T) {
 	}
 }
 
-// TestOneDeviceMovesTheMean: under the same noise, one device moves the mean by C over the number
-// of contributors, whatever it sends. The noise is measured by that.
+// TestOneDeviceMovesTheMean: with the same noise, one device moves the mean by at most C over the
+// number of contributors, whatever it sends. The noise is calibrated to that number.
 func TestOneDeviceMovesTheMean(t *testing.T) {
 	var means [][]float64
 	for _, last := range []float32{0, 9000, -1, 1e-3} {
@@ -112,9 +112,9 @@ func TestOneDeviceMovesTheMean(t *testing.T) {
 	}
 }
 
-// TestNoiseIsPublishedOnce: nothing but the log gets a record before the log has it. A coordinator
-// that goes on hands the log the same bytes again, and the successor of one that died publishes the
-// only record of the round.
+// TestNoiseIsPublishedOnce: until the log has a record, the core gives the record to nothing but
+// the log. A coordinator that continues gives the same bytes to the log again. If the coordinator
+// dies, the next coordinator publishes the only record of the round.
 func TestNoiseIsPublishedOnce(t *testing.T) {
 	log, plan := &runlog.Memory{}, noisyPlan(t, "1")
 	values := func(d, p int) float32 { return float32(d * p % 7) }
@@ -154,7 +154,7 @@ func TestNoiseIsPublishedOnce(t *testing.T) {
 		t.Errorf("the log was handed the record %d times, want it again", again)
 	}
 
-	// The process dies here. The log has the plan alone.
+	// The process dies here. The log has only the plan.
 	second, err := newCore(t.Context(), nil, log, 2)
 	if err != nil {
 		t.Fatal(err)

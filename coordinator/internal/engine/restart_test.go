@@ -20,8 +20,9 @@ const (
 	afterStores          // after it is stored, before the core knows
 )
 
-// recover starts another coordinator. Devices hear it announce the open record and send their
-// replies again: only the coordinator has forgotten them. Operators repeat requests that were lost.
+// recover starts another coordinator. Devices receive its announcement of the open record and send
+// their replies again, because only the coordinator has forgotten them. Operators repeat lost
+// requests.
 func (s *stage) recover(lost bool) {
 	s.recovering = true
 	defer func() { s.recovering = false }()
@@ -39,7 +40,7 @@ func (s *stage) recover(lost bool) {
 }
 
 // logsOf plays a transcript and returns the logs of its runs, without what a restarted coordinator
-// writes differently: epochs, and the hashes that follow from them.
+// writes differently: epochs, and the hashes that follow from epochs.
 func logsOf(t *testing.T, name string, when crashes) (logs []string, restarts int) {
 	script, err := os.ReadFile("testdata/" + name + ".txt")
 	if err != nil {
@@ -75,9 +76,9 @@ func logsOf(t *testing.T, name string, when crashes) (logs []string, restarts in
 	return logs, s.restarts
 }
 
-// TestRestartAtEveryPoint restarts the coordinator after every input, and around every append, of
-// runs whose rounds wait for their whole cohort. The logs are those of a coordinator that never
-// stopped.
+// TestRestartAtEveryPoint restarts the coordinator after every input, and around every append, in
+// runs whose rounds wait for their whole cohort. The logs must equal the logs of a coordinator that
+// never stopped.
 //
 // What is not in the log differs after a restart, and so do runs that depend on it: a pause, a
 // queued request, the open attempt (its record names it, and the first attempt asks fewer devices),

@@ -15,7 +15,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// guarded are plans of every way from contributions to a record, with a bound of four medians.
+// guarded has plans for every way from contributions to a record, with a bound of four medians.
 var guarded = map[string][]string{
 	"mean":            nil,
 	"half":            {"precision=half", "max_scalar=60000"},
@@ -29,7 +29,7 @@ var guarded = map[string][]string{
 	"trust":  {"trust=10"},
 }
 
-// A siege has ten devices, of which one may lie.
+// A siege has ten devices, one or more of which may lie.
 type siege struct {
 	*testing.T
 	c     *Core
@@ -63,8 +63,8 @@ func newSiege(t *testing.T, fields ...string) *siege {
 	return s
 }
 
-// round closes a round of scalars of 4 to 8, but those of the last devices are lies, and returns
-// its record.
+// round closes a round in which honest devices send scalars of 4 to 8 and the last devices send
+// lies. It returns the round's record.
 func (s *siege) round(lies ...float32) *wire.Round {
 	s.Helper()
 	values := s.values(lies)
@@ -72,7 +72,7 @@ func (s *siege) round(lies ...float32) *wire.Round {
 	return s.close()
 }
 
-// values returns what the devices contribute.
+// values returns the contributions of the devices.
 func (s *siege) values(lies []float32) (all [][]float32) {
 	for d := range besieged {
 		values := make([]float32, s.c.round.scalars)
@@ -87,7 +87,7 @@ func (s *siege) values(lies []float32) (all [][]float32) {
 	return all
 }
 
-// send has the first devices send their contributions.
+// send makes the first devices send their contributions.
 func (s *siege) send(all [][]float32) {
 	c := s.c
 	for d, values := range all {
@@ -139,7 +139,7 @@ func (s *siege) longest(r *wire.Round) (longest float64) {
 }
 
 // TestOneContributionDoesNotMatter has one device of ten send as much as it can, in the first round
-// and in a later one. Four medians of contributions of 4 to 8 are at most 32, and 35 as 4 bits.
+// and in a later round. Four medians of contributions of 4 to 8 are at most 32, or 35 in 4 bits.
 func TestOneContributionDoesNotMatter(t *testing.T) {
 	for name, fields := range guarded {
 		t.Run(name, func(t *testing.T) {
@@ -167,7 +167,7 @@ func TestOneContributionDoesNotMatter(t *testing.T) {
 	}
 }
 
-// TestFirstContribution is the attack in round 1, before anything is known of the run.
+// TestFirstContribution plays the attack in round 1, before the coordinator knows any contribution.
 func TestFirstContribution(t *testing.T) {
 	for name, fields := range guarded {
 		s := newSiege(t, fields...)
@@ -178,7 +178,7 @@ func TestFirstContribution(t *testing.T) {
 	}
 }
 
-// TestHonestRecordsStay has nobody lie: the records are those of a run without a bound.
+// TestHonestRecordsStay: if no device lies, the records equal those of a run without a bound.
 func TestHonestRecordsStay(t *testing.T) {
 	for name, fields := range guarded {
 		if name == "trust" {
@@ -199,7 +199,7 @@ func frameOf(r *wire.Round) []byte {
 }
 
 // TestBoundSurvivesRestart restarts the coordinator and has six devices of ten lie in its first
-// round: the log tells how long contributions are.
+// round. The log shows how long contributions usually are.
 func TestBoundSurvivesRestart(t *testing.T) {
 	for name, fields := range guarded {
 		s := newSiege(t, fields...)
@@ -215,8 +215,8 @@ func TestBoundSurvivesRestart(t *testing.T) {
 }
 
 // TestBoundIsThatOfTheLog kills the coordinator after every round, in the middle of every round and
-// before every record is stored, in a run whose contributions differ so much that many are cut. The
-// records are those of a coordinator that never stopped.
+// before every record is stored, in a run whose contributions differ so much that many are scaled
+// down. The records must equal those of a coordinator that never stopped.
 func TestBoundIsThatOfTheLog(t *testing.T) {
 	for name, fields := range guarded {
 		if name == "trust" || name == "groups" {
@@ -247,7 +247,8 @@ func TestBoundIsThatOfTheLog(t *testing.T) {
 	}
 }
 
-// TestWorkThatIsCutIsReported: of a device whose contributions are always cut the status says so.
+// TestWorkThatIsCutIsReported: the status names a device whose contributions are always scaled
+// down.
 func TestWorkThatIsCutIsReported(t *testing.T) {
 	s := newSiege(t)
 	for range 40 {
@@ -259,8 +260,9 @@ func TestWorkThatIsCutIsReported(t *testing.T) {
 	}
 }
 
-// TestBoundFromAChange: a run begins without a bound, and a change gives it one. The log, which is
-// read then, tells how long contributions are. While it cannot be read the run is paused.
+// TestBoundFromAChange: a run begins without a bound, and a change sets one. The core then reads
+// the log, which shows how long contributions are. While the core cannot read the log, the run is
+// paused.
 func TestBoundFromAChange(t *testing.T) {
 	for _, broken := range []bool{false, true} {
 		s := newSiege(t, "bound=0")
@@ -290,7 +292,7 @@ func TestBoundFromAChange(t *testing.T) {
 	}
 }
 
-// restart has another coordinator take over with the log.
+// restart makes another coordinator take over with the log.
 func (s *siege) restart() {
 	s.Helper()
 	log := &disk{}
@@ -311,7 +313,7 @@ func (s *siege) restart() {
 	s.c.Start(0)
 }
 
-// TestVariatesAreBounded is the attack on control variates: one device of ten sends variates of
+// TestVariatesAreBounded plays an attack with control variates: one device of ten sends variates of
 // 9e5 along each round's directions.
 func TestVariatesAreBounded(t *testing.T) {
 	for _, control := range []string{"scaffold-1", "scaffold-2"} {
@@ -368,9 +370,9 @@ func largestOf(s wire.Scalars) (largest float32) {
 	return largest
 }
 
-// TestOneClaimDoesNotMatter has one device of ten claim 2^20 samples, where the others have 1000,
-// and send 100 and a loss of 100, where they send 1 and a loss of 1. It counts as four of them at
-// most, and its loss as theirs.
+// TestOneClaimDoesNotMatter has one device of ten claim 2^20 samples and send scalars of 100 and a
+// loss of 100. The other devices claim 1000 samples and send scalars of 1 and a loss of 1. The one
+// device counts as at most four others, and its loss as the others' loss.
 func TestOneClaimDoesNotMatter(t *testing.T) {
 	for name, fields := range map[string][]string{
 		"mean": nil, "relay": {"sharing=per-client", "transport=relay"},
@@ -413,8 +415,9 @@ func TestOneClaimDoesNotMatter(t *testing.T) {
 	}
 }
 
-// TestVectorClaimsAreBounded: a vector counts as claim_bound times the samples that vectors of the
-// rounds before usually claimed, at most. In the first round all count alike.
+// TestVectorClaimsAreBounded: a vector counts at most as claim_bound times the number of samples
+// that vectors of the earlier rounds usually claimed. In the first round all vectors have the same
+// weight.
 func TestVectorClaimsAreBounded(t *testing.T) {
 	const devices = 4
 	plan := densePlan(t, devices, "weights=samples", "claim_bound=2")

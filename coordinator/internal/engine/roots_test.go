@@ -12,14 +12,14 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// newRooted returns a siege in which the operator vouches for one of the devices.
+// newRooted returns a siege in which one of the devices is a root.
 func newRooted(t *testing.T, root int) *siege {
 	t.Helper()
 	return newSiege(t, "trust=100", "quorum=5", fmt.Sprintf("roots=[%q]", ids(besieged)[root]))
 }
 
-// TestRootsKeepLiarsOut has three of ten devices send against a common signal, in a run whose
-// devices differ otherwise, also when it is restarted. The means have the signal's sign.
+// TestRootsKeepLiarsOut has three of ten devices send the opposite of a common signal, in a run
+// whose devices otherwise differ, with and without restarts. The means must have the signal's sign.
 func TestRootsKeepLiarsOut(t *testing.T) {
 	s := newRooted(t, 4)
 	for r := range 60 {
@@ -52,8 +52,8 @@ func TestRootsKeepLiarsOut(t *testing.T) {
 	}
 }
 
-// TestRoundNeedsARoot: a round does not close without the root's contribution, though it has its
-// quorum and its deadline passes, and says so; with it, it closes at once.
+// TestRoundNeedsARoot: a round with a quorum does not close without the root's contribution, even
+// after its deadline, and the run says so. With the root's contribution, the round closes at once.
 func TestRoundNeedsARoot(t *testing.T) {
 	s := newRooted(t, besieged-1)
 	c, now := s.c, uint64(1)
@@ -75,7 +75,7 @@ func TestRoundNeedsARoot(t *testing.T) {
 	}
 }
 
-// TestWrongRoot: where the roots' names are no member's, no round closes.
+// TestWrongRoot: if no member has the name of a root, no round closes.
 func TestWrongRoot(t *testing.T) {
 	s := newSiege(t, "trust=10", "quorum=5", "over_sample=1", `roots=["nobody"]`)
 	s.send(s.values(nil)[:besieged-1])
@@ -86,8 +86,8 @@ func TestWrongRoot(t *testing.T) {
 }
 
 // TestNoRoundWithoutARoot plays rounds whose devices answer in random order, so that a root is
-// seldom among the first that are enough. Each record has a root's contribution, and moves the
-// model; also where the roster grew, and the root joined last.
+// seldom among the first devices that are enough. Each record must have a root's contribution, and
+// move the model, also if the roster grew and the root joined last.
 func TestNoRoundWithoutARoot(t *testing.T) {
 	for _, tt := range []struct {
 		devices int
@@ -119,7 +119,7 @@ func TestNoRoundWithoutARoot(t *testing.T) {
 	}
 }
 
-// answerAtRandom has all devices contribute to the open round, in random order.
+// answerAtRandom makes all devices contribute to the open round, in random order.
 func answerAtRandom(c *Core, now uint64, devices int, rng *rand.Rand) {
 	values := make([]float32, c.round.scalars)
 	for _, d := range rng.Perm(devices) {
@@ -133,7 +133,7 @@ func answerAtRandom(c *Core, now uint64, devices int, rng *rand.Rand) {
 }
 
 // TestPausedRoundTakesTheRoot: a round that reaches its target while the run is paused still lacks
-// the root, takes its contribution, and closes when the run is resumed, not before.
+// the root. The round accepts the root's contribution, and closes when an operator resumes the run.
 func TestPausedRoundTakesTheRoot(t *testing.T) {
 	const root = besieged - 1
 	s := newSiege(t, "trust=100", "quorum=5", "target=5", "over_sample=2",
@@ -152,8 +152,8 @@ func TestPausedRoundTakesTheRoot(t *testing.T) {
 	s.close()
 }
 
-// TestLiarsAreNoContributors: who lost all of its weight is not among the contributors that a
-// record counts, and its loss is not in the round's.
+// TestLiarsAreNoContributors: the record does not count a device that lost its whole weight as a
+// contributor, and the round's loss does not include that device's loss.
 func TestLiarsAreNoContributors(t *testing.T) {
 	const liars = 3
 	s := newRooted(t, 4)
@@ -175,8 +175,8 @@ func TestLiarsAreNoContributors(t *testing.T) {
 	}
 }
 
-// TestNobodyIsTrusted: a round of which nobody's contribution counts any more closes, and its
-// record moves nothing.
+// TestNobodyIsTrusted: a round in which no contribution has weight still closes, and its record
+// does not move the model.
 func TestNobodyIsTrusted(t *testing.T) {
 	const liar = besieged - 1
 	s := newSiege(t, "trust=5", "quorum=1")

@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/wire/secagg"
 )
 
-// TestMaskedDropouts: whoever leaves in whatever step, the record has the mean of those whose
-// masked scalars came, bit for bit that of their words.
+// TestMaskedDropouts: whichever devices leave, in whichever step, the record has the mean over the
+// devices whose masked scalars arrived. The mean equals that of their words bit for bit.
 func TestMaskedDropouts(t *testing.T) {
 	for _, plan := range []*plan.Plan{securePlan(t, 10), agreedPlan(t, 10)} {
 		for _, at := range append(stepsOf(plan), secagg.StepDone) {
@@ -21,7 +21,7 @@ func TestMaskedDropouts(t *testing.T) {
 	}
 }
 
-// dropThree leads a round of ten devices, three of which leave before they answer a step.
+// dropThree runs a round of ten devices, three of which leave before they answer a step.
 func dropThree(t *testing.T, plan *plan.Plan, at secagg.Step) {
 	t.Helper()
 	f := newMaskedFleet(t, plan, 10)
@@ -45,8 +45,9 @@ func dropThree(t *testing.T, plan *plan.Plan, at secagg.Step) {
 	f.check(summed...)
 }
 
-// TestMaskedBelowThreshold: an attempt that loses too many is begun anew with other keys. One that
-// was to be unmasked is not: its record's index is passed over.
+// TestMaskedBelowThreshold: if an attempt loses too many devices, the core begins another attempt
+// with other keys. If the coordinator has already asked devices to unmask, the core skips the
+// record's index.
 func TestMaskedBelowThreshold(t *testing.T) {
 	for _, plan := range []func(*testing.T, int) *plan.Plan{securePlan, agreedPlan} {
 		for last := range stepsOf(plan(t, 10)) {
@@ -55,8 +56,8 @@ func TestMaskedBelowThreshold(t *testing.T) {
 	}
 }
 
-// loseFive leads a round of ten devices, five of which leave before they answer a step, and the
-// next one with all.
+// loseFive runs a round of ten devices, five of which leave before they answer a step, and the next
+// round with all devices.
 func loseFive(t *testing.T, plan *plan.Plan, last int) {
 	t.Helper()
 	f, steps := newMaskedFleet(t, plan, 10), stepsOf(plan)
@@ -89,8 +90,8 @@ func loseFive(t *testing.T, plan *plan.Plan, last int) {
 	f.check(upTo(10)...)
 }
 
-// TestMaskedFrames: what is repeated gets the same answer; what is garbled, foreign or of another
-// attempt changes nothing.
+// TestMaskedFrames: a repeated message gets the same answer. A garbled or foreign message, or a
+// message of another attempt, changes nothing.
 func TestMaskedFrames(t *testing.T) {
 	for _, plan := range []*plan.Plan{securePlan(t, 10), agreedPlan(t, 10)} {
 		hostileFrames(t, plan)
@@ -143,8 +144,8 @@ func hostileFrames(t *testing.T, plan *plan.Plan) {
 	}
 }
 
-// TestMaskedRestart: a coordinator that restarts in any step begins the attempt anew. Devices that
-// unmasked the record before decline it, and its index is passed over.
+// TestMaskedRestart: a coordinator that restarts in any step begins another attempt. Devices that
+// unmasked the record before decline it, and the core skips the record's index.
 func TestMaskedRestart(t *testing.T) {
 	f := newMaskedFleet(t, securePlan(t, 10), 10)
 	f.step(secagg.StepKeys, upTo(10)...)
@@ -186,7 +187,8 @@ func TestMaskedRestart(t *testing.T) {
 	}
 }
 
-// TestMaskedAway: devices that are known to be away take no part, and the others are enough.
+// TestMaskedAway: devices that the coordinator knows to be away take no part, and the others are
+// enough.
 func TestMaskedAway(t *testing.T) {
 	f := newMaskedFleet(t, securePlan(t, 10), 10)
 	f.c.Plan.Quorum = 3
@@ -202,8 +204,9 @@ func TestMaskedAway(t *testing.T) {
 	f.sums(0, 1, 2, 3)
 }
 
-// TestMaskedSilent: a run whose devices fall silent waits for them, and then asks all again. An
-// attempt without them would be in vain, and they would not hear of it to come back.
+// TestMaskedSilent: a run whose devices become silent waits for them, and then asks all devices
+// again. An attempt without the silent devices would be in vain, and they would get no message to
+// answer.
 func TestMaskedSilent(t *testing.T) {
 	plan := securePlan(t, 10)
 	plan.MaxAttempts = 1000
@@ -225,8 +228,9 @@ func TestMaskedSilent(t *testing.T) {
 	f.sums(upTo(10)...)
 }
 
-// TestMaskedVain: an attempt in which too few could take part loses no device, as none can answer
-// it. The next one asks more at once, and where all were asked, the run waits.
+// TestMaskedVain: an attempt in which too few devices could take part loses no device, because no
+// device can answer it. The next attempt asks more devices at once. If the attempt asked all
+// devices, the run waits.
 func TestMaskedVain(t *testing.T) {
 	plan := securePlan(t, 30)
 	plan.Target, plan.Quorum, plan.MaxAttempts = 10, 10, 1000
@@ -266,8 +270,9 @@ func TestMaskedVain(t *testing.T) {
 	f.sums(upTo(10)...)
 }
 
-// TestMaskedFits: attempts that fail ask ever more devices, but no more than one round can have: a
-// hundred that agree on lists, or 4,096 slots. Otherwise no attempt would ever come to a sum.
+// TestMaskedFits: attempts that fail ask more and more devices, but at most as many as one round
+// can have: a hundred devices that agree on lists, or 4,096 slots. Otherwise no attempt would ever
+// get a sum.
 func TestMaskedFits(t *testing.T) {
 	plan := agreedPlan(t, 150)
 	plan.Target, plan.Quorum, plan.MaxAttempts = 60, 40, 1000
@@ -314,7 +319,7 @@ func TestMaskedSparse(t *testing.T) {
 	f.check(upTo(140)...)
 }
 
-// TestMaskedHides: nothing that devices send has a word of a device's scalars.
+// TestMaskedHides: no message of a device has a word of its scalars.
 func TestMaskedHides(t *testing.T) {
 	f := newMaskedFleet(t, securePlan(t, 10), 10)
 	f.sums(upTo(10)...)

@@ -45,7 +45,7 @@ func TestCatchUpOfAGrowingLog(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// After a restart the borders are the same.
+	// After a restart the segments have the same borders.
 	again, err := newCore(t.Context(), nil, log, 3)
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// pass lets milliseconds pass, and returns the events in words.
+// pass lets milliseconds pass, and returns the events.
 func pass(c *Core, now *uint64, ms uint64) (events []report.Event) {
 	end := *now + ms
 	for at, ok := c.Wake(); ok && at <= end; at, ok = c.Wake() {
@@ -26,8 +26,9 @@ func pass(c *Core, now *uint64, ms uint64) (events []report.Event) {
 	return events
 }
 
-// TestOnlyMemberIsGone: a run whose only member is gone says once that it is lost, then ever less
-// often how long the run has been paused and what to do, and goes on when it is back.
+// TestOnlyMemberIsGone: a run whose only member is gone reports once that the member is lost. Then
+// the run reports, less and less often, how long it has been paused and what to do. The run
+// continues when the member is back.
 func TestOnlyMemberIsGone(t *testing.T) {
 	const day = 24 * 3600 * 1000
 	plan := chaintest.Plan(t)
@@ -67,7 +68,8 @@ func TestOnlyMemberIsGone(t *testing.T) {
 	}
 }
 
-// TestPauseKeepsItsCause: devices declined and then left. The pause goes on saying why they did.
+// TestPauseKeepsItsCause: if devices declined and then left, the pause continues to say why they
+// declined.
 func TestPauseKeepsItsCause(t *testing.T) {
 	p := chaintest.Plan(t)
 	p.Members, p.Target, p.Quorum, p.OverSample = 1, 1, 1, 1
@@ -91,8 +93,8 @@ func TestPauseKeepsItsCause(t *testing.T) {
 	}
 }
 
-// TestChangeWhileAskingAgain: what an operator changes while a run that lacks devices asks again is
-// done once the attempt has failed.
+// TestChangeWhileAskingAgain: if an operator changes the plan while a run that lacks devices asks
+// again, the change happens once the attempt has failed.
 func TestChangeWhileAskingAgain(t *testing.T) {
 	p := chaintest.Plan(t)
 	p.Members, p.Target, p.Quorum, p.OverSample, p.MaxAttempts = 2, 2, 2, 1, 1

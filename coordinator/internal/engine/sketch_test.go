@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// sketch sends a slot's sketch of numbers v.
+// sketch sends a slot's sketch, whose numbers are all v.
 func (s *groupStage) sketch(slot int, v float32) {
 	s.Helper()
 	values := make([]float32, survey.Sketched)
@@ -22,8 +22,8 @@ func (s *groupStage) sketch(slot int, v float32) {
 	s.step(Input{Kind: InReply, ID: ids(groupDevices)[slot], Frame: r.Append(nil)})
 }
 
-// A run of groups by sketch asks all members for sketches before its first round, whose record has
-// weighted means, and asks again once many have come.
+// A run with groups=sketch asks all members for sketches before its first round, whose record has
+// weighted means. The run asks again once many members have joined.
 func TestSketchesBeforeRounds(t *testing.T) {
 	for _, weights := range []string{"equal", "samples"} {
 		sketchesBeforeRounds(t, "weights="+weights)
@@ -88,7 +88,8 @@ func sketchesBeforeRounds(t *testing.T, field string) {
 	}
 }
 
-// Some sketches suffice when the deadline passes, and the operator hears of it.
+// If only some sketches arrived when the deadline passes, these are enough, and the operator sees
+// that.
 func TestSketchesInPart(t *testing.T) {
 	s := newGroupStage(t, "groups=sketch")
 	for slot := range 5 {

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A slowRound computes what a record must be, with rationals and sorting.
+// A slowRound computes the record that a core must make, with rational numbers and sorting.
 type slowRound struct {
 	w     *walk
 	n     uint64

@@ -162,7 +162,7 @@ func (s *stage) step(in Input) {
 	}
 }
 
-// tick lets ms pass. The core acts whenever it asked to.
+// tick lets ms milliseconds pass. The core acts at each time at which it asked to be called.
 func (s *stage) tick(ms uint64) {
 	end := s.now + ms
 	for {
@@ -177,7 +177,7 @@ func (s *stage) tick(ms uint64) {
 	s.step(Input{Kind: InTick})
 }
 
-// do prints outputs, checks them and stores what they say.
+// do prints outputs, checks them and stores their records.
 func (s *stage) do(outputs []Output) {
 	queue := append([]Output(nil), outputs...)
 	for len(queue) > 0 {

@@ -121,7 +121,7 @@ func (s *stage) printRecord(r *wire.Record) {
 	s.out.WriteByte('\n')
 }
 
-// printRound writes what a round has beyond a mean only if it has it.
+// printRound prints the parts of a round beyond a mean only if the round has them.
 func (s *stage) printRound(r *wire.Round) {
 	fmt.Fprintf(&s.out, " round=%d attempt=%d step=%g p=%d contributors=%d",
 		r.Round, r.Attempt, r.StepSize, r.Perturbations, r.Contributors)
@@ -285,7 +285,7 @@ func (s *stage) checkCore() {
 	}
 }
 
-// valid returns which invariant of [Core] does not hold. last is the log's last record.
+// valid returns the invariant of [Core] that does not hold. last is the log's last record.
 func (c *Core) valid(last uint64) error {
 	entries := uint32(0)
 	for _, bits := range c.cohort.Answers.Slots {

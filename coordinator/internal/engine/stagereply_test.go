@@ -58,7 +58,7 @@ func (s *stage) send(name string, args []string) {
 	}
 }
 
-// fill sets what keys name.
+// fill sets the fields of a reply that keys name.
 func (s *stage) fill(r *wire.Reply, keys map[string]string) {
 	control := wire.ControlVariate{N: s.core.Point.N}
 	defer func() {
@@ -108,9 +108,9 @@ func (s *stage) fill(r *wire.Reply, keys map[string]string) {
 	}
 }
 
-// knows joins a device that has a plan, and applied records up to one: "knows ID plan=P n=N
-// [tip=other]", where P is ours, other (of the same run key), foreign or none. Its records are the
-// log's, as far as the log has them.
+// knows joins a device that has a plan, and applied records up to one record: "knows ID plan=P n=N
+// [tip=other]", where P is ours, other (of the same run key), foreign or none. The device has the
+// log's records, as far as the log has them.
 func (s *stage) knows(args []string) {
 	ids, keys := splitArgs(args)
 	known := wire.Known{}

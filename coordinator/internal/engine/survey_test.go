@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// A vector does not answer a survey, whatever its size, and before and after its device answered.
+// A vector is no answer to a survey, whatever its size, both before and after its device answered.
 func TestVectorIsNoAnswer(t *testing.T) {
 	c := newTestCore(t, chaintest.DensePlan(t, 2, "mu=auto"), 2)
 	upload := func() wire.UploadState {
@@ -41,8 +41,8 @@ func TestVectorIsNoAnswer(t *testing.T) {
 	}
 }
 
-// TestSurveysAreNotBounded: bounds on what a contribution counts change no answer to a survey, and
-// answers are none of the contributions that are usual.
+// TestSurveysAreNotBounded: bounds on contributions change no answer to a survey, and the usual
+// length of contributions does not include answers.
 func TestSurveysAreNotBounded(t *testing.T) {
 	const devices = 3
 	play := func(fields ...string) (records [][]byte) {

@@ -12,9 +12,9 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the outcome of transcripts to testdata")
 
-// TestTranscripts plays testdata/*.txt. Lines that begin with "> " are commands, the lines after
-// them their outcome; "#" begins a comment. Commit what -rewrite changed only if you understand
-// what caused it.
+// TestTranscripts plays testdata/*.txt. Lines that begin with "> " are commands, and the lines
+// after a command are its outcome; "#" begins a comment. Commit what -rewrite changed only if you
+// understand the cause of the change.
 func TestTranscripts(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txt")
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 )
 
-// inVain plays rounds of three devices. The last one's contribution is of the given size, or comes
-// when the round is closed. It returns the records at which that was told.
+// inVain plays rounds of three devices. The last device's contribution has the given size, or comes
+// after the round is closed. inVain returns the records at which the core reported that.
 func inVain(c *Core, rounds int, size float32, late bool) (told []uint64, reason string) {
 	step := func(in Input) {
 		for _, o := range c.Step(1, in) {
@@ -41,8 +41,8 @@ func inVain(c *Core, rounds int, size float32, late bool) (told []uint64, reason
 	return told, reason
 }
 
-// TestWorksInVain: that a device's work counts for nothing round after round is told in the log and
-// the status, ever less often, and no longer when its work counts.
+// TestWorksInVain: the log and the status report that a device's work counts for nothing round
+// after round, less and less often. The reports end when the device's work counts again.
 func TestWorksInVain(t *testing.T) {
 	for name, k := range map[string]struct {
 		late bool

@@ -13,8 +13,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// The record and its vector have the same bits, those of the exact mean, whatever the order of
-// vectors and of their pieces.
+// The record and its vector have the bits of the exact mean, whatever the order of the vectors and
+// their pieces.
 func TestDenseMeanDoesNotDependOnOrder(t *testing.T) {
 	const devices, elements = 6, 40
 	plan := densePlan(t, devices, "weights=samples")
@@ -73,7 +73,8 @@ func sendInPieces(t testing.TB, c *Core, log *runlog.Memory, list []*sender, rng
 	}
 }
 
-// A device continues where the coordinator says, whatever was lost or repeated.
+// A device continues at the offset that the coordinator names, whatever messages were lost or
+// repeated.
 func TestUploadGoesOnWhereItIs(t *testing.T) {
 	plan := densePlan(t, 2)
 	plan.Dim = 25
@@ -103,8 +104,8 @@ func TestUploadGoesOnWhereItIs(t *testing.T) {
 	}
 }
 
-// The answer to the piece that closes a round comes before the append. While that goes on, the
-// device gets the same answer again.
+// The core answers the piece that closes a round before it appends the record. While the log
+// appends, the device gets the same answer again.
 func TestUploadIsAnsweredBeforeTheRecord(t *testing.T) {
 	c, _ := newDenseCore(t, densePlan(t, 1))
 	d := &sender{id: "d0", vector: chaintest.Vector(1, 2, 3, 4), weight: 1}
@@ -119,7 +120,7 @@ func TestUploadIsAnsweredBeforeTheRecord(t *testing.T) {
 	}
 }
 
-// A coordinator that stops in the middle of a vector has forgotten it afterwards.
+// A coordinator that stops in the middle of a vector has no piece of that vector after the restart.
 func TestRestartInTheMiddleOfAVector(t *testing.T) {
 	plan := densePlan(t, 2)
 	plan.Dim = 25
@@ -137,7 +138,7 @@ func TestRestartInTheMiddleOfAVector(t *testing.T) {
 	}
 }
 
-// A device that computed its vector anew starts sending it anew.
+// A device that computed another vector sends that vector from its start.
 func TestAnotherVectorTakesThePlace(t *testing.T) {
 	plan := densePlan(t, 2)
 	c, log := newDenseCore(t, plan)
@@ -233,7 +234,7 @@ func TestUploadOfADeviceThatIsNotAsked(t *testing.T) {
 	}
 }
 
-// A contribution of the wrong transport is counted, and nothing else.
+// The core counts a contribution of the wrong transport, and does nothing else with it.
 func TestDenseAndOthersDoNotMix(t *testing.T) {
 	dense, _ := newDenseCore(t, densePlan(t, 2))
 	reply := wire.Reply{Kind: wire.Contribution, N: 2, Tip: dense.Hash.Tip(), Weight: 1,
@@ -265,7 +266,7 @@ func TestDenseAndOthersDoNotMix(t *testing.T) {
 	}
 }
 
-// A damaged vector may be sent once more.
+// A device may send a damaged vector once more.
 func TestDamagedVectorComesOnceMore(t *testing.T) {
 	for _, pieces := range []int{1, 2} {
 		c, log := newDenseCore(t, densePlan(t, 1))

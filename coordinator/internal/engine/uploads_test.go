@@ -21,7 +21,7 @@ func mustHold(t testing.TB, s *uploads.Uploads) {
 	}
 }
 
-// Devices that find no memory wait; those whose vector has begun complete it.
+// Devices for which no memory is left wait. Devices whose vector has begun complete that vector.
 func TestUploadsWaitForAPlace(t *testing.T) {
 	const devices, elements, places = 20, 1000, 3
 	plan := densePlan(t, devices)
@@ -75,7 +75,7 @@ func TestOneUploadAlways(t *testing.T) {
 	mustHold(t, &c.vectors.Uploads)
 }
 
-// A vector without a new piece for 10 s loses its memory to another, and not earlier.
+// A vector loses its memory to another vector after 10 s without a new piece, and not earlier.
 func TestIdleUploadGivesItsPlace(t *testing.T) {
 	plan := densePlan(t, 3)
 	plan.Dim, plan.Deadline = 1000, 1_000_000
@@ -99,7 +99,7 @@ func TestIdleUploadGivesItsPlace(t *testing.T) {
 	}
 }
 
-// Partial vectors are forgotten when their round closes, whatever closed it.
+// The core forgets partial vectors when their round closes, whatever closed the round.
 func TestUploadsEndWithTheirRound(t *testing.T) {
 	plan := densePlan(t, 2)
 	plan.Quorum = 1
@@ -136,7 +136,7 @@ func TestUploadsEndWithTheirRound(t *testing.T) {
 	}
 }
 
-// A pause and another attempt leave partial vectors alone.
+// A pause or another attempt does not drop partial vectors.
 func TestUploadsOutliveAttempts(t *testing.T) {
 	plan := densePlan(t, 2)
 	plan.Quorum = 2
@@ -157,7 +157,7 @@ func TestUploadsOutliveAttempts(t *testing.T) {
 	}
 }
 
-// A thousand devices that send at once take no more memory than they may.
+// A thousand devices that send at once take at most Config.UploadMemory bytes.
 func TestUploadMemoryIsBounded(t *testing.T) {
 	const devices, elements, most = 1000, 10_000, 1 << 20
 	plan := densePlan(t, devices)
@@ -203,9 +203,9 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// FuzzUpload feeds a core whatever anybody may send, from devices that also send what they should.
-// No input makes it panic, take more memory than it may, or answer twice, and the good vectors
-// count once each.
+// FuzzUpload feeds a core arbitrary messages, from devices that also send good vectors. No input
+// may make the core panic, take more memory than it may, or answer twice, and each good vector
+// counts once.
 func FuzzUpload(f *testing.F) {
 	plan := densePlan(f, 3, "quorum=3")
 	c, _ := newDenseCore(f, plan)

@@ -22,7 +22,7 @@ type walk struct {
 	rounds   int
 }
 
-// A sentReply is a contribution that was accepted.
+// A sentReply is a contribution that the core accepted.
 type sentReply struct {
 	scalars         wire.Scalars
 	values, control []float32
@@ -62,7 +62,7 @@ func withoutMaxScalar(fields []string) []string {
 		func(f string) bool { return strings.HasPrefix(f, "max_scalar=") })
 }
 
-// crash starts another coordinator, after the log has stored what it was handed, or before.
+// crash starts another coordinator, before or after the log has stored the pending outputs.
 func (w *walk) crash() {
 	for _, o := range w.held {
 		if w.rng.IntN(2) == 0 {
@@ -117,7 +117,7 @@ func (w *walk) stepRandomly() {
 	}
 }
 
-// contribute sends a reply that may be refused, and notes it if it is accepted.
+// contribute sends a reply that the core may refuse, and notes the reply if the core accepts it.
 func (w *walk) contribute(id string) {
 	r := wire.Reply{Kind: wire.Contribution, N: w.core.N + 1, Tip: w.core.Hash.Tip(), Loss: 1,
 		Weight: 1 + w.rng.Uint32N(9)}
@@ -180,7 +180,7 @@ func (w *walk) scalars(n int, s *wire.Scalars) []float32 {
 	return values
 }
 
-// addControl adds a control variate, often along a record that can have none.
+// addControl adds a control variate, often along a record that can have no variates.
 func (w *walk) addControl(r *wire.Reply, sent *sentReply) {
 	c := w.core
 	if c.Plan.Control == plan.NoControl || w.rng.IntN(5) == 0 || r.N < 3 {
