@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// testConfig returns what a service on b needs.
+// testConfig returns the configuration of a service on b.
 func testConfig(b bus.Bus) Config {
 	return Config{Bus: b, Logger: slog.New(slog.DiscardHandler), Patience: time.Minute, Queue: 16}
 }
@@ -141,7 +141,7 @@ func TestCatchUpCacheIsBounded(t *testing.T) {
 				s.cache.order.Len(), s.cache.size, most)
 		}
 	}
-	// The most recently requested segment is the last to go.
+	// The cache drops the most recently requested segment last.
 	s.cache.most = -1
 	for range 3 {
 		before := log.reads

@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A requester who names somebody else's subject for the answer gets none: 38 bytes of his must not
-// put 64 KiB onto another app's subject, or into another device's inbox.
+// A requester that names another client's subject for the answer gets no answer: with a request of
+// 38 bytes, it must not put 64 KiB onto another app's subject, or into another device's inbox.
 func TestAnswersGoToTheRequester(t *testing.T) {
 	log := &runlog.Memory{}
 	chaintest.Append(t, log, chaintest.LongRecords(t, 300, 200))

@@ -23,7 +23,7 @@ func (l *objectCounter) Object(ctx context.Context, name runlog.ObjectName) ([]b
 	return l.Memory.Object(ctx, name)
 }
 
-// Recently requested vectors are in memory, as many as may be.
+// The cache holds the most recently requested vectors, as many as its size allows.
 func TestObjectCache(t *testing.T) {
 	log := &objectCounter{}
 	var names []runlog.ObjectName

@@ -15,8 +15,8 @@ import (
 
 const members = 6
 
-// newCohort returns a listed roster of m0, m1, ..., of which quorum must contribute. Its log
-// ends with record 7.
+// newCohort returns a listed roster of m0, m1, ..., with a quorum. The cohort's log ends with
+// record 7.
 func newCohort(t *testing.T, quorum uint32) (*Cohort, *runlog.Position) {
 	t.Helper()
 	p := chaintest.Plan(t)
@@ -38,7 +38,7 @@ func member(slot int) presence.Device {
 	return presence.Device{Slot: uint32(slot), ID: fmt.Sprint("m", slot)}
 }
 
-// TestWaits is the table of whom an attempt waits for, after what happened since it began.
+// TestWaits lists for which members an attempt waits, after events since the attempt began.
 func TestWaits(t *testing.T) {
 	contributes := func(slot int) func(*Cohort) {
 		return func(k *Cohort) {
@@ -121,8 +121,8 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// TestDraw is the table of how many members an attempt asks, of a target of 2, after some left and
-// others took a break until 100.
+// TestDraw lists how many members an attempt asks, for a target of 2, after some members left and
+// others took a break until time 100.
 func TestDraw(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
@@ -157,7 +157,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// TestKept is the table of which record asks the cohorts of the record before.
+// TestKept lists which records ask the cohorts of the record before.
 func TestKept(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -189,7 +189,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestTimely is the table of what is an answer to the open record, 8, or to the one before.
+// TestTimely lists which messages are answers to the open record, 8, or to the record before.
 func TestTimely(t *testing.T) {
 	k, log := newCohort(t, 1)
 	k.Moved(nil, wire.Record{Prev: wire.Hash{6}})
@@ -208,8 +208,8 @@ func TestTimely(t *testing.T) {
 	}
 }
 
-// TestRelied is the table of how long an attempt with a quorum waits for the last member, whose
-// answers took 100 milliseconds each.
+// TestRelied lists how long an attempt with a quorum waits for its last member, whose answers took
+// 100 milliseconds each.
 func TestRelied(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -246,8 +246,8 @@ func TestRelied(t *testing.T) {
 	}
 }
 
-// TestOpenRoster: nobody waits for a device of an open roster, which is remembered only by its
-// answers.
+// TestOpenRoster: no attempt waits for a device of an open roster. The coordinator remembers such a
+// device only by its answers.
 func TestOpenRoster(t *testing.T) {
 	_, log := newCohort(t, 1)
 	log.Plan.Roster = plan.OpenRoster

@@ -17,7 +17,8 @@ func replyOf(loss float32, values ...float32) *wire.Reply {
 	return &wire.Reply{Kind: wire.Contribution, Loss: loss, Values: wire.AppendScalars(nil, values...)}
 }
 
-// TestScalars: what may be summed is read, and every other contribution has its counter.
+// TestScalars: the Checker reads contributions that may be summed, and counts every other
+// contribution.
 func TestScalars(t *testing.T) {
 	var n report.Counters
 	p := &plan.Plan{AggregateFields: plan.AggregateFields{MaxScalar: 9}}
@@ -54,7 +55,7 @@ func TestScalars(t *testing.T) {
 	}
 }
 
-// TestSurvey: losses far from the model may be infinite, and slopes of a sketch may not.
+// TestSurvey: losses far from the model may be infinite, but slopes of a sketch may not.
 func TestSurvey(t *testing.T) {
 	var n report.Counters
 	desk := contribution.Checker{Plan: &plan.Plan{
@@ -89,7 +90,7 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
-// TestVector: a vector is of its digest, and of numbers that may be summed.
+// TestVector: a vector must have its digest, and only numbers that may be summed.
 func TestVector(t *testing.T) {
 	var n report.Counters
 	desk := contribution.Checker{Plan: &plan.Plan{
@@ -106,7 +107,8 @@ func TestVector(t *testing.T) {
 	}
 }
 
-// TestControl: a variate is along a record that may have one, and a second phase needs one.
+// TestControl: a control variate must be along a record that can have one, and a second phase needs
+// one.
 func TestControl(t *testing.T) {
 	var n report.Counters
 	desk := contribution.Checker{Plan: &plan.Plan{

@@ -12,13 +12,13 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// An evaluator says what it found on so many samples.
+// An evaluator reports a metric and a number of samples.
 type evaluator struct {
 	accuracy float32
 	samples  uint32
 }
 
-// evaluate has all devices of a roster evaluate the state after record n.
+// evaluate makes all devices of a roster evaluate the state after record n.
 func evaluate(t *testing.T, e *Evaluation, p *plan.Plan, n uint64, from []evaluator) string {
 	t.Helper()
 	var c report.Counters
@@ -45,8 +45,8 @@ func evaluationPlan(evaluators uint32) *plan.Plan {
 	}
 }
 
-// TestOneEvaluatorDoesNotEndARun has one device of ten claim an accuracy of 0.97 on 2^20 samples,
-// again and again, while the others have 0.1 on 1000.
+// TestOneEvaluatorDoesNotEndARun has one device of ten claim an accuracy of 0.97 on 2^20 samples in
+// each evaluation, while the other devices report 0.1 on 1000 samples.
 func TestOneEvaluatorDoesNotEndARun(t *testing.T) {
 	from := []evaluator{{0.97, 1 << 20}}
 	for range 9 {
@@ -64,8 +64,8 @@ func TestOneEvaluatorDoesNotEndARun(t *testing.T) {
 	}
 }
 
-// TestGoalTwiceInARow ends a run only where the median reaches the goal in two evaluations running,
-// and of an even number of evaluators the middle one that is farther from it.
+// TestGoalTwiceInARow: a run ends only if the median reaches the goal in two evaluations in a row.
+// With an even number of evaluators, the middle value that is farther from the goal counts.
 func TestGoalTwiceInARow(t *testing.T) {
 	good, bad := evaluator{0.95, 10}, evaluator{0.5, 10}
 	rounds := []struct {
@@ -94,7 +94,7 @@ func TestGoalTwiceInARow(t *testing.T) {
 	}
 }
 
-// TestGoalOfPlansWithoutBound: plans made before claims were bounded end as they did.
+// TestGoalOfPlansWithoutBound: plans from before claims were bounded end as they did then.
 func TestGoalOfPlansWithoutBound(t *testing.T) {
 	p, e := evaluationPlan(2), &Evaluation{}
 	p.ClaimBound = 0

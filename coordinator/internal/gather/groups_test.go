@@ -73,8 +73,8 @@ func TestGroupTermsOfHalves(t *testing.T) {
 	}
 }
 
-// TestGroupWeights: a term weighs what its contributors do, whatever factors a mean gives them, and
-// no weight is more than a record can have.
+// TestGroupWeights: a term's weight is the sum of its contributors' weights, whatever factors a
+// mean gives them, and no weight is larger than a record can hold.
 func TestGroupWeights(t *testing.T) {
 	for _, test := range []struct{ weights, want []uint32 }{ // device i is of group i mod 3
 		{nil, nil},
@@ -100,7 +100,7 @@ func TestGroupWeights(t *testing.T) {
 	}
 }
 
-// TestWeigh: factors are for the contributors of their slots, whoever answered first.
+// TestWeigh: Weigh applies each factor to the contributor of its slot, in any order of answers.
 func TestWeigh(t *testing.T) {
 	var k Contributions
 	k.Reset(1)

@@ -248,7 +248,7 @@ func TestSilentAreAsked(t *testing.T) {
 	}
 }
 
-// TestPeopleComeBack: a later attempt makes groups for those who have come since.
+// TestPeopleComeBack: a later attempt has groups for devices that have come back since.
 func TestPeopleComeBack(t *testing.T) {
 	c, f, p := New(1), newFleet(20), planOf(10, 5, 10)
 	for slot := 3; slot < 20; slot++ {

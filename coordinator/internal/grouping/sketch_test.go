@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// skewed returns sketches of members of which each has two of ten labels, with a little noise.
+// skewed returns sketches of members, each of which has two of ten labels, with a little noise.
 func skewed(rng *rand.Rand, members int) (slots []uint32, rows [][]float32) {
 	labels := make([][]float64, 10)
 	for l := range labels {
@@ -36,7 +36,7 @@ func skewed(rng *rand.Rand, members int) (slots []uint32, rows [][]float32) {
 // ones returns equal weights.
 func ones[T any](list []T) []uint32 { return slices.Repeat([]uint32{1}, len(list)) }
 
-// equal returns the sketches of members that weigh the same.
+// equal returns the sketches of members with equal weights.
 func equal(slots []uint32, rows [][]float32) Answers {
 	return Answers{Slots: slots, Rows: rows, Weights: ones(slots)}
 }
@@ -45,8 +45,8 @@ func equalSketches(slots []uint32, rows [][]float32) *sketches {
 	return newSketches(equal(slots, rows), nil)
 }
 
-// TestSplitCancels: groups of five of 100 members leave a small part of what random ones leave, and
-// each member is in one.
+// TestSplitCancels: the sums of groups of five of 100 members have a small part of the squared
+// differences that random groups have, and each member is in one group.
 func TestSplitCancels(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	slots, rows := skewed(rng, 100)
@@ -67,7 +67,7 @@ func TestSplitCancels(t *testing.T) {
 	}
 }
 
-// TestSplitIsBest compares with all splits of six members.
+// TestSplitIsBest compares a split with all possible splits of six members.
 func TestSplitIsBest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 20 {
@@ -93,7 +93,7 @@ func TestSplitIsBest(t *testing.T) {
 	}
 }
 
-// TestTableIsTrue: what a table believes of a swap is what it changes.
+// TestTableIsTrue: a swap changes the cost by the gain that the table computed before.
 func TestTableIsTrue(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	slots, rows := skewed(rng, 23)
@@ -131,7 +131,7 @@ func TestSplitOfManyIsQuick(t *testing.T) {
 	}
 }
 
-// TestWeights compares with the equation, solved by Gauss's elimination.
+// TestWeights compares the weights with the equation, which the test solves by Gauss's elimination.
 func TestWeights(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	slots, rows := skewed(rng, 40)
@@ -198,7 +198,7 @@ func gauss(s *sketches, slots []uint32) []float64 {
 	return w
 }
 
-// TestWeightsOfEquals: where nothing is known, or nothing differs, all weigh the same.
+// TestWeightsOfEquals: without sketches, or with equal sketches, all members have the same weight.
 func TestWeightsOfEquals(t *testing.T) {
 	same := [][]float32{{1, 2}, {1, 2}, {1, 2}}
 	for name, s := range map[string]*sketches{
@@ -213,8 +213,9 @@ func TestWeightsOfEquals(t *testing.T) {
 	}
 }
 
-// TestWeightedSketches: with weights the sums of groups are those of weighted sketches less their
-// weighted mean, and a member's weight in a mean is what it claims times what cancels best.
+// TestWeightedSketches: with weights, the sums of groups are sums of weighted sketches minus their
+// weighted mean. A member's weight in a mean is its claim times the factor with which the sketches
+// cancel best.
 func TestWeightedSketches(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	slots, rows := skewed(rng, 12)
@@ -247,7 +248,8 @@ func TestWeightedSketches(t *testing.T) {
 	}
 }
 
-// TestLiarsSketch: one sketch of any size leaves the others' groups good, and weights bounded.
+// TestLiarsSketch: one false sketch of any size leaves the groups of the other members good, and
+// the weights bounded.
 func TestLiarsSketch(t *testing.T) {
 	for _, lie := range []float32{0, 1e3, 1e30, math.MaxFloat32} {
 		rng := rand.New(rand.NewPCG(1, 2))
@@ -273,8 +275,8 @@ func TestLiarsSketch(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeft: differences from their mean cancel in a group of all, and no part of them is
-// below 0.
+// TestNothingIsLeft: the members' differences from their mean cancel in a group of all members, and
+// Spread is never below 0.
 func TestNothingIsLeft(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 5))
 	for range 50 {
@@ -287,8 +289,9 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// TestSketchedRounds: a period's rounds ask each present member once, in groups that cancel; who is
-// away is replaced, and members who came later are asked, too.
+// TestSketchedRounds: the rounds of a period ask each present member once, in groups whose
+// differences cancel. Other members replace absent ones, and the rounds also ask members who joined
+// later.
 func TestSketchedRounds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	slots, rows := skewed(rng, 100)
@@ -346,7 +349,7 @@ func TestSketchedRounds(t *testing.T) {
 	if !c.Lacks(f) {
 		t.Error("24 of 94 present members came later: more than a quarter")
 	}
-	// Those who were asked and sent none are not asked for ever.
+	// The coordinator does not ask a member for ever that was asked and sent no sketch.
 	c.Learn(p, 1, equal(slots[:10], rows[:10]), f)
 	if c.Lacks(f) {
 		t.Error("whoever sent no sketch is asked again")

@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/internal/leader"
 )
 
-// Two coordinators agree on the elder, whatever the delay between them. Where they began within
-// sameAge of each other, at least never both step down.
+// Two coordinators agree which of them is older, whatever the delay between them. If they began
+// within sameAge of each other, at least they never both step down.
 func TestOutranks(t *testing.T) {
 	for _, ahead := range []time.Duration{0, time.Millisecond, 999 * time.Millisecond, time.Second,
 		1100 * time.Millisecond, time.Hour} {

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestOneLossDoesNotMatter: a device that reports any loss moves the mean of ten by 3.2 median
-// distances of 0.25 at most. Without a bound, and of two, it decides.
+// TestOneLossDoesNotMatter: a device that reports an arbitrary loss moves the mean of ten losses by
+// at most 3.2, for a median distance of 0.25. Without a bound, or with two devices, one device
+// decides the mean.
 func TestOneLossDoesNotMatter(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

@@ -53,8 +53,8 @@ func TestLossWatch(t *testing.T) {
 	}
 }
 
-// TestLossWatchOfSoftmax has what three devices reported that trained a softmax classifier of
-// handwritten digits with steps 50, 100 and 300 times too large, and with a good one.
+// TestLossWatchOfSoftmax has the losses of three devices that trained a softmax classifier of
+// handwritten digits, with steps 50, 100 and 300 times too long, and with a good step.
 func TestLossWatchOfSoftmax(t *testing.T) {
 	for _, test := range []struct {
 		losses []float32
@@ -99,14 +99,15 @@ func TestLossWatchOfNoise(t *testing.T) {
 				}
 			}
 		}
-		// Seen over 20,000 such runs of 200 rounds: 0.4% at most, of any number of devices.
+		// In 20,000 such runs of 200 rounds, the watch reported divergence in at most 0.4%, for any
+		// number of devices.
 		if ended > 1 || devices == 1 && ended > 0 {
 			t.Errorf("%d of 200 runs of %d devices diverged, want none", ended, devices)
 		}
 	}
 }
 
-// TestLossWatchOfLiars has one device of three or more that reports anything.
+// TestLossWatchOfLiars has one device, of three or more, report arbitrary losses.
 func TestLossWatchOfLiars(t *testing.T) {
 	courses := map[string][]float32{
 		"falls":   {2.3, 2.2, 2.2, 2.1, 2.1, 2, 2, 1.9, 1.9, 1.8, 1.8, 1.7},
@@ -138,7 +139,7 @@ func TestLossWatchOfLiars(t *testing.T) {
 }
 
 // TestLossWatchMidway: after a restart the losses of one or two devices may be near 0 and far
-// apart, and only losses that keep growing show a divergence.
+// apart, and the watch reports only losses that keep growing.
 func TestLossWatchMidway(t *testing.T) {
 	grow := func(by float32) (losses []float32) {
 		for loss := float32(0.001); loss < 1e6; loss *= by {
@@ -180,7 +181,7 @@ func TestLossWatchMidway(t *testing.T) {
 	}
 }
 
-// whole is a log that has all vectors, or those from a record on.
+// whole is a log that has the vectors of all records, or only of records from a number on.
 type whole uint64
 
 func (w whole) Lacks(n uint64) uint64 {
@@ -196,7 +197,7 @@ func (w *Watch) story() string {
 	}, whole(0))
 }
 
-// TestWayBack: the state that was best, or the first after it whose vector the log has.
+// TestWayBack: wayBack returns the best state, or the first later state whose vector the log has.
 func TestWayBack(t *testing.T) {
 	var w Watch
 	for i, loss := range []float32{9, 8, 7, 6, 5, 4, 3, 2.5, 1, 2, 3, 500, 500, 500} {
@@ -230,8 +231,8 @@ func TestWayBack(t *testing.T) {
 	}
 }
 
-// TestNoWayBackFromRest: before devices have found a step the model has not moved, so there is
-// nothing to take back, and no step to shorten.
+// TestNoWayBackFromRest: before devices have found a step the model has not moved, so there is no
+// move to take back, and no step to shorten.
 func TestNoWayBackFromRest(t *testing.T) {
 	var w Watch
 	w.Observe(1, 3, []float32{2.3})
@@ -247,7 +248,7 @@ func TestNoWayBackFromRest(t *testing.T) {
 	}
 }
 
-// After a person resumed the run or rolled it back, the rounds that showed it do not count again.
+// After an operator resumed the run or rolled it back, the rounds that diverged do not count again.
 func TestLossWatchAgain(t *testing.T) {
 	observe := func(w *Watch, from uint64, losses ...float32) (diverged bool) {
 		for i, loss := range losses {

@@ -13,8 +13,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A fleet has what devices sent: by device and class the number of samples, 0 for none, and
-// scalars.
+// A fleet holds what devices sent: for each device and class the number of samples, 0 for none, and
+// the scalars.
 type fleet struct {
 	plan    *plan.Plan
 	group   []uint32
@@ -58,7 +58,7 @@ func (f *fleet) sent(i int) (s wire.Scalars) {
 	return s
 }
 
-// of is the group of a slot. The last device has none.
+// of returns the group of a slot. The last device has no group.
 func (f *fleet) of(slot uint32) (uint32, bool) {
 	return f.group[slot], int(slot) < len(f.group)-1
 }
@@ -72,7 +72,7 @@ type chosen struct {
 func (c chosen) Of(slot uint32) (uint32, bool) { return c.of(slot) }
 func (c chosen) Shares(int) []float64          { return c.shares }
 
-// grouped makes a plan of so many groups.
+// grouped returns a plan with a number of groups.
 func grouped(p plan.Plan, groups uint32) *plan.Plan {
 	p.Transport, p.Sharing, p.Groups = plan.Relay, plan.GroupDirections, grouping.Sketch
 	p.GroupSize, p.Target, p.OverSample = 5, 5*groups, 1
@@ -99,7 +99,7 @@ func (f *fleet) want(group uint32, shares []float64, p int) float64 {
 	return sum / all
 }
 
-// TestTerms: the record has what the equation says, whatever the order of replies.
+// TestTerms: the record has the result of the equation, whatever the order of replies.
 func TestTerms(t *testing.T) {
 	const devices, p = 9, 6
 	f, shares := newFleet(devices, 5, p), []float64{0.4, 0.3, 0.15, 0.1, 0.05}
@@ -141,8 +141,9 @@ func TestTerms(t *testing.T) {
 	}
 }
 
-// TestClaimsAreBounded: of four devices with 50 samples of one class, one claims as many as can be
-// written. It counts as 8 of the others do, and without a bound alone.
+// TestClaimsAreBounded: of four devices with 50 samples of one class, one device claims the largest
+// possible number. With the bound the device counts as 8 others, and without the bound only this
+// device counts.
 func TestClaimsAreBounded(t *testing.T) {
 	for _, tt := range []struct {
 		bound float32
@@ -170,8 +171,8 @@ func TestClaimsAreBounded(t *testing.T) {
 	}
 }
 
-// TestAlike: where all devices have all classes in the same numbers, a group's scalars are their
-// means.
+// TestAlike: if all devices have the same number of samples of each class, a group's scalars are
+// the means of its devices' scalars.
 func TestAlike(t *testing.T) {
 	f := &fleet{plan: &plan.Plan{
 		GroupsFields:    plan.GroupsFields{Classes: 2},
@@ -192,13 +193,14 @@ func TestAlike(t *testing.T) {
 			t.Errorf("shares %v: %v, want (2+20)/2", shares, got)
 		}
 	}
-	// Of classes that nobody counts, something is left.
+	// If all shares are 0, the record still has scalars.
 	if got := held.Terms(grouped(*f.plan, 1), chosen{f, []float64{0, 0}})[0].Scalars.At(0); got != 11 {
 		t.Errorf("without shares: %v", got)
 	}
 }
 
-// TestLiarCounts: whoever claims many samples has no more than the share of the classes it claims.
+// TestLiarCounts: a device that claims many samples gets at most the share of the classes that it
+// claims.
 func TestLiarCounts(t *testing.T) {
 	f := &fleet{plan: &plan.Plan{
 		GroupsFields:    plan.GroupsFields{Classes: 2},
@@ -222,7 +224,7 @@ func TestLiarCounts(t *testing.T) {
 	}
 }
 
-// TestRead: numbers that are none, or large, are told.
+// TestRead: Read reports numbers that are infinite, NaN or large.
 func TestRead(t *testing.T) {
 	plan := &plan.Plan{
 		GroupsFields:    plan.GroupsFields{Classes: 3},

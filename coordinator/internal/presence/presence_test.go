@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 )
 
-// The list of the absent and the number of the present follow every change of a presence, in any
-// order.
+// The list of absent members and the number of present members follow every change of a member's
+// presence, in any order.
 func TestCrowdKeepsCount(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var w Crowd
@@ -49,8 +49,8 @@ func TestCrowdKeepsCount(t *testing.T) {
 	}
 }
 
-// Whom rounds wait for in vain again and again is doubtful, for longer each time, whatever it sends
-// between. Who answers most of the time is not, and an answer pays once.
+// A member for which rounds wait in vain again and again is doubtful, for longer each time,
+// whatever the member sends in between. A member that answers most of the time is not doubtful.
 func TestDoubt(t *testing.T) {
 	var w Crowd
 	w.Grow(2, true)
@@ -95,8 +95,8 @@ func TestDoubt(t *testing.T) {
 	}
 }
 
-// A round waits longer for who usually takes longer, and twice as long each time that it waited in
-// vain, until the member answers.
+// A round waits longer for a member that usually takes longer. The time doubles with each round
+// that waited in vain, until the member answers.
 func TestPatience(t *testing.T) {
 	var w Crowd
 	w.Grow(1, true)
@@ -124,7 +124,7 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// What a run lacks is told of one as of one, and of several as of several.
+// Texts use the singular for one member and the plural for several.
 func TestCount(t *testing.T) {
 	for want, got := range map[string]string{"0 attempts": Count(0, "attempt"),
 		"1 attempt": Count(1, "attempt"), "2 members": Count(2, "member")} {

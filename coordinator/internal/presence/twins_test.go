@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Two answers to each of three records are two devices. One answer to each of 16 in a row is one
-// device again.
+// Two different answers to each of three records show two devices. One answer to each of 16 records
+// in a row shows one device again.
 func TestTwins(t *testing.T) {
 	var w Crowd
 	w.Grow(2, true)
@@ -35,8 +35,8 @@ func TestTwins(t *testing.T) {
 	}
 }
 
-// What a single device may do shows no two: it repeats its answers, answers another question, is
-// late, and after a restart it may now and then answer anew.
+// What a single device may do does not show two devices: the device repeats its answers, answers
+// another question, is late, and after a restart may now and then compute another answer.
 func TestNoTwins(t *testing.T) {
 	var w Crowd
 	w.Grow(1, true)

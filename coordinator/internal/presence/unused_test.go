@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestUnused: the status names at most eight members that are there, another fate begins anew, and
-// what is told takes twice as many records each time.
+// TestUnused: the status names at most eight present members. Another fate begins another count,
+// and each report takes twice as many records as the report before.
 func TestUnused(t *testing.T) {
 	var w Crowd
 	w.Grow(12, true)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestNext is the table of what an answer leads to.
+// TestNext lists the action that follows from an answer.
 func TestNext(t *testing.T) {
 	round := Quorum{Least: 2, Most: 4, Waits: 3}
 	with := func(q Quorum, change func(*Quorum)) Quorum { change(&q); return q }
@@ -63,8 +63,8 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestLaws: of all small quorums, none closes a round that must not, and more answers never take it
-// further from closing.
+// TestLaws: for all small quorums, Next never closes a round that must not close, and more answers
+// never move a round farther from closing.
 func TestLaws(t *testing.T) {
 	bit := func(i, at int) bool { return i>>at&1 > 0 }
 	for i := range 1 << 5 {

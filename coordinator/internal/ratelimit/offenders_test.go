@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A busy name stays among any number of made-up ones, and memory is bounded.
+// Offenders keep a busy name among any number of made-up names, and their memory is bounded.
 func TestOffendersAreBounded(t *testing.T) {
 	var o Offenders
 	for i := range 10_000 {
@@ -26,7 +26,7 @@ func TestOffendersAreBounded(t *testing.T) {
 	}
 }
 
-// TestOffendersOfConnections: who is named by his connection has the id that he gave last.
+// TestOffendersOfConnections: an offender named by its connection is shown with its last id.
 func TestOffendersOfConnections(t *testing.T) {
 	var o Offenders
 	var r Register
@@ -40,7 +40,7 @@ func TestOffendersOfConnections(t *testing.T) {
 	}
 }
 
-// A forgotten bucket was full, and the number of buckets is bounded.
+// Buckets forget only full buckets, and the number of buckets is bounded.
 func TestBucketsForgetFullOnes(t *testing.T) {
 	b := NewBuckets(Limit{Rate: 10, Burst: 20}, 100)
 	now := time.Now()
@@ -68,7 +68,8 @@ func TestBucketsForgetFullOnes(t *testing.T) {
 	}
 }
 
-// Made-up ids of one connection have one name; members and own inboxes have their ids.
+// All made-up ids of one connection have one name. Members, and senders with their own inboxes,
+// have their ids as names.
 func TestSender(t *testing.T) {
 	r := &Register{}
 	r.Add("d1")

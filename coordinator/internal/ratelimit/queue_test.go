@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// drain takes what may be taken now.
+// drain takes the messages that may be taken now.
 func drain[T any](q *Queue[T]) (got []T) {
 	for {
 		m, ok := q.Pop()
@@ -19,8 +19,8 @@ func drain[T any](q *Queue[T]) (got []T) {
 	}
 }
 
-// Five honest senders get every second turn among themselves and a flood of one, and lose nothing
-// when the flood has taken all places.
+// Five honest senders alternate with a sender that floods the queue, and lose no message when the
+// flood has taken all places.
 func TestFloodCostsATurn(t *testing.T) {
 	lost := map[string]int{}
 	q := New(Config[string]{Most: 100, Dropped: func(m, name string, late bool) {
@@ -59,7 +59,7 @@ func TestFloodCostsATurn(t *testing.T) {
 	}
 }
 
-// Members and strangers have places of their own, and alternate.
+// Members and strangers have separate places, and alternate.
 func TestStrangersDoNotDisplaceMembers(t *testing.T) {
 	q := New(Config[int]{Most: 50, StrangerBytes: 400})
 	for i := range 200 {
@@ -84,7 +84,7 @@ func TestStrangersDoNotDisplaceMembers(t *testing.T) {
 	}
 }
 
-// One sender's bytes are bounded, but for one message.
+// The queue bounds the bytes of one sender, except for a single message.
 func TestFlowBytes(t *testing.T) {
 	q := New(Config[int]{Most: 50, FlowBytes: 100})
 	for i, want := range []bool{true, true, false, true} {
@@ -97,7 +97,7 @@ func TestFlowBytes(t *testing.T) {
 	}
 }
 
-// A sender's rate is bounded. What waits is handed out later, and nobody else waits for it.
+// The queue bounds a sender's rate. Waiting messages come out later, and other senders do not wait.
 func TestEachHasItsRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New(Config[string]{Most: 1000, Each: Limit{Rate: 10, Burst: 20}})
@@ -122,8 +122,8 @@ func TestEachHasItsRate(t *testing.T) {
 	})
 }
 
-// Strangers together have a rate for metered messages; one that waits too long is dropped. Members
-// do not wait.
+// All strangers together have one rate for metered messages. The queue drops a metered message that
+// waits too long. Members do not wait.
 func TestMetered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		late := 0
@@ -151,7 +151,7 @@ func TestMetered(t *testing.T) {
 	})
 }
 
-// A queue agrees with slow bookkeeping, whatever is done.
+// For random calls, a queue must agree with a slow model of lists.
 func TestQueueAgainstLists(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	type message struct{ flow, n int }

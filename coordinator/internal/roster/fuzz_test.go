@@ -9,7 +9,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// FuzzOpen: what is opened is sealed as the same bytes. The fuzzer need not make a seal.
+// FuzzOpen: sealing a batch that Open returned gives the same bytes. The fuzzer need not compute a
+// seal.
 func FuzzOpen(f *testing.F) {
 	for _, b := range []Batch{{}, Whole(wire.Hash{1}, []string{"a", "b"}, []string{"a"}),
 		Whole(wire.Hash{}, []string{"pi-1"}, nil)} {

@@ -22,7 +22,8 @@ func sealed(t *testing.T) (text []byte, prev Sum) {
 	return text, prev
 }
 
-// Any damage shows: a bit, a missing, added, exchanged or repeated line, another batch before.
+// Open detects any damage: a changed bit, a missing, added, exchanged or repeated line, another
+// batch before.
 func TestDamageShows(t *testing.T) {
 	text, prev := sealed(t)
 	refused := func(what string, damaged []byte, prev Sum) {

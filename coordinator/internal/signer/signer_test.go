@@ -26,7 +26,8 @@ func newSigner(t *testing.T) (*Signer, signed.Keys) {
 	return n, signed.Keys{signed.Key(private.Public().(ed25519.PublicKey))}
 }
 
-// announcement returns a frame that brings record 1 and the reference of a record, 0: none.
+// announcement returns a frame that brings record 1 and the reference of a record; with 0, no
+// reference.
 func announcement(reference uint64, digest byte) []byte {
 	a := wire.Announcement{State: wire.Paused, N: 2, Epoch: 4, Reason: "lunch"}
 	a.Records.Add([]byte{0x90})
@@ -38,7 +39,8 @@ func announcement(reference uint64, digest byte) []byte {
 
 func asking() []byte { return signed.Ask([]byte("request"), [signed.NonceLen]byte{1}) }
 
-// TestNoKey: what is no Ed25519 private key is refused, and the error says what one has.
+// TestNoKey: New refuses a key that is no Ed25519 private key, and the error says what the caller
+// gave.
 func TestNoKey(t *testing.T) {
 	for _, size := range []int{0, ed25519.PublicKeySize, ed25519.PrivateKeySize + 1} {
 		n, err := New(run, make(ed25519.PrivateKey, size))
@@ -48,7 +50,8 @@ func TestNoKey(t *testing.T) {
 	}
 }
 
-// TestAnnouncement: an announcement is signed for its run alone, and says what it said.
+// TestAnnouncement: a signature is valid only for its run, and the announcement's content stays the
+// same.
 func TestAnnouncement(t *testing.T) {
 	n, keys := newSigner(t)
 	if n.Key() != keys.String() {
@@ -75,8 +78,8 @@ func TestAnnouncement(t *testing.T) {
 	n.Announcement([]byte("none"))
 }
 
-// TestAnswer: an answer is signed where its request asks for it, at once or by a token, which the
-// core carries as text. Both ways give the same bytes.
+// TestAnswer: the signer signs an answer if the request asks for that, at once or through a token
+// that the core carries as text. Both ways give the same bytes.
 func TestAnswer(t *testing.T) {
 	n, keys := newSigner(t)
 	answer := []byte("answer")
@@ -100,7 +103,7 @@ func TestAnswer(t *testing.T) {
 	if reply, got := n.Redeem(inbox, answer); reply != inbox || string(got) != "answer" {
 		t.Errorf("unsigned to %q: %x", reply, got)
 	}
-	// A SHA-256 may have any byte, also the one that ends a token's parts.
+	// A SHA-256 may have any byte, including the byte that separates a token's parts.
 	for i := range byte(255) {
 		request := signed.Ask([]byte("request"), [signed.NonceLen]byte{i})
 		reply, got := n.Redeem(n.Token(subject, inbox, request), bytes.Clone(answer))
@@ -156,8 +159,8 @@ func TestOneSignatureForAllRecords(t *testing.T) {
 	}
 }
 
-// TestReferences: the signer vouches for what it announced lately: the newest digest of a record,
-// and the last 256 records.
+// TestReferences: the signer returns the newest digest of each of the last 256 records with an
+// announced reference.
 func TestReferences(t *testing.T) {
 	n, _ := newSigner(t)
 	n.Announcement(announcement(0, 0))

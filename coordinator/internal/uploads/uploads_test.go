@@ -12,8 +12,8 @@ func piece(owner byte, offset, length int) *wire.Upload {
 		Offset: uint64(offset), Data: make([]byte, length)}
 }
 
-// Who cannot finish by the deadline loses his place to who asks for it, and does not get it back
-// while others wait. Who is on his way keeps it.
+// A device that cannot finish by the deadline loses its memory to a device that asks for it, and
+// does not get memory again while others wait. A device that can finish keeps its memory.
 func TestSlowUploadLosesItsPlace(t *testing.T) {
 	s := New(150_000)
 	s.By = 8000

@@ -1,5 +1,5 @@
-// Package toy has policies that the engine has never heard of join its rounds: if one needs an edit
-// of the engine, the engine knows policies.
+// Package toy has policies that the engine does not know join the engine's rounds. If such a policy
+// needs an edit of the engine, the engine depends on policies.
 package toy
 
 import (
@@ -19,7 +19,7 @@ import (
 
 const devices = 3
 
-// A halving stage halves what passes.
+// A halving stage halves the scalars that pass through it.
 type halving struct{ aggregate.Stage }
 
 func (h *halving) Add(k *aggregate.Contribution) {
@@ -29,7 +29,7 @@ func (h *halving) Add(k *aggregate.Contribution) {
 	h.Stage.Add(k)
 }
 
-// An asking survey asks once, after the first round, and sets the step to what it was answered.
+// An asking survey asks once, after the first round, and sets the step to the devices' answer.
 type asking struct{ rounds uint64 }
 
 func (a *asking) Due(rounds uint64, _ policy.Members) survey.Kind {
@@ -50,7 +50,7 @@ func (a *asking) Done(_ survey.Kind, rounds uint64, rows *aggregate.Rows, _ poli
 	return survey.Result{Kind: "toy", Answers: uint32(len(rows.Rows()))}, change, true
 }
 
-// toys are the policies of a plan, and two more.
+// toys returns the policies of a plan, and two more policies.
 func toys(p *plan.Plan, epoch uint64) policy.Set {
 	s := policies.Of(p, epoch)
 	s.Stages.More = append(s.Stages.More,
@@ -62,7 +62,8 @@ func toys(p *plan.Plan, epoch uint64) policy.Set {
 // none reads an empty log.
 func none(uint64, func(record []byte)) error { return nil }
 
-// TestToysJoin plays a round, the survey and another round, also with the stages of the house.
+// TestToysJoin plays a round, the survey and another round, also together with the package's own
+// stages.
 func TestToysJoin(t *testing.T) {
 	for _, fields := range [][]string{nil, {"bound=4"}, {"aggregator=median"},
 		{"sharing=per-client", "transport=relay", "aggregator=clipped-mean", "clip=1000"}} {
@@ -138,8 +139,8 @@ func check(t *testing.T, log *runlog.Memory, n uint64, kind wire.RecordKind, fie
 	}
 }
 
-// want returns the second scalar: with own directions a record relays what came, which a stage may
-// shorten by Factor, and not otherwise.
+// want returns the second scalar. With own directions, a record relays the scalars that came, which
+// a stage may scale down by Factor. Otherwise a stage changes the scalars themselves.
 func want(fields []string) float32 {
 	if len(fields) > 0 && fields[0] == "sharing=per-client" {
 		return 4
