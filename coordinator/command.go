@@ -104,8 +104,8 @@ func (c *Coordinator) Rollback(to uint64) error {
 // round, or replaces that round if the run is paused.
 //
 // Change returns before the log has stored the record; the event Changed reports the storage.
-// Errors match [ErrEnded] or [runlog.ErrDeposed], or are a [*plan.Error]. They match [ErrConfig] if
-// the broker cannot carry the rounds of the changed plan.
+// Errors match [ErrEnded] or [runlog.ErrDeposed], or are a [*plan.Error]. Errors match [ErrConfig]
+// if the broker cannot carry the rounds of the changed plan.
 func (c *Coordinator) Change(change *plan.Change) error {
 	copied := *change
 	changed := c.Plan()

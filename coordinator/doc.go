@@ -97,7 +97,7 @@
 // # Permissions
 //
 // A coordinator subscribes to zo.<run>.p.*.*, zo.<run>.j.* and zo.<run>.c.*; with transport=dense
-// also to zo.<run>.u.* and zo.<run>.d.*. It publishes to zo.<run>.a.* and to the inboxes of
+// also to zo.<run>.u.* and zo.<run>.d.*. A coordinator publishes to zo.<run>.a.* and to inboxes of
 // devices. A coordinator that does not share its log publishes and subscribes to zo.<run>.l, to
 // find a second coordinator of the run. A jetlog.Log subscribes to its own inbox and publishes to
 // zo.<run>.h, zo.<run>.m, $JS.API.>, $KV.ZO_<run>_LEASE.> and $KV.ZO_<run>_EPOCH.>; with

@@ -50,7 +50,7 @@ var (
 	taken   = wire.UploadReply{State: wire.UploadTaken}
 )
 
-// piece takes a piece of a vector. It returns the answer, and a function to call after answering.
+// piece takes a piece of a vector. piece returns the answer, and a function to call after it.
 func (c *Core) piece(m presence.Device, u *wire.Upload) (answer wire.UploadReply, then func()) {
 	nothing := func() {}
 	if c.hasVector(m, u) {

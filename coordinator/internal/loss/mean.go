@@ -1,5 +1,5 @@
 // Package loss says what the losses that devices report mean: the loss of a round, and whether
-// training diverges. It has no clock.
+// training diverges. The package has no clock.
 package loss
 
 import (

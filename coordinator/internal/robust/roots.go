@@ -101,7 +101,7 @@ func (g *Bounds) rootMean() []float64 {
 	return mean
 }
 
-// against compares factor times values with middle. It returns their product, the largest product
+// against compares factor times values with middle: it returns their product, the largest product
 // of vectors with these two lengths, and the distance between the two.
 func against[T float32 | float64](values []float32, factor float64, middle []T) (product, most,
 	distance float64) {

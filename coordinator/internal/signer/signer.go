@@ -93,7 +93,7 @@ func (s *Signer) Reference(record uint64) (wire.Reference, bool) {
 	return wire.Reference{}, false
 }
 
-// note remembers a reference. It replaces an earlier reference of the same record, or the oldest
+// note remembers a reference, and replaces an earlier reference of the same record, or the oldest
 // one.
 func (s *Signer) note(r wire.Reference) {
 	s.mu.Lock()

@@ -2,7 +2,7 @@ package uploads
 
 import "fmt"
 
-// Check returns which invariant of s does not hold. It is for tests.
+// Check returns which invariant of s does not hold. Only tests call Check.
 func (s *Uploads) Check() error {
 	promised, heard := 0, uint64(0)
 	for e := s.order.Front(); e != nil; e = e.Next() {
