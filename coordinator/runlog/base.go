@@ -26,14 +26,14 @@ type Base struct {
 
 // Logs that may begin with a state implement Based.
 type Based interface {
-	// Base returns the log's beginning; nil: the log begins with record 1.
+	// Base returns the state with which the log begins, or nil if the log begins with record 1.
 	Base() *Base
-	// State reads the state file of the base, as docs/state.md specifies. Any goroutine may call
-	// it.
+	// State returns a reader of the base's state file, as docs/state.md specifies. Any goroutine may
+	// call State.
 	State() io.ReaderAt
 }
 
-// BaseOf returns a log's beginning; nil: the log begins with record 1.
+// BaseOf returns the state with which a log begins, or nil if the log begins with record 1.
 func BaseOf(log Log) *Base {
 	if b, ok := log.(Based); ok {
 		return b.Base()
@@ -50,7 +50,7 @@ func Start(log Log) uint64 {
 	return 0
 }
 
-// ErrBelow: the log begins with a state, and the record is older than that.
+// ErrBelow: the log begins with a state, and the record is older than that state.
 var ErrBelow = errors.New("the log begins with a later state")
 
 // Tip returns the end of the chain that the base replaces.

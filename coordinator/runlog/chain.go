@@ -13,8 +13,8 @@ type Chain struct {
 	Hash wire.Hash
 }
 
-// Follow decodes the next record, checks that it follows, and moves to it. After an error, which
-// matches [ErrCorrupt], the chain has not moved.
+// Follow decodes the next record, checks that it follows record l.N, and makes it the end of the
+// chain. An error matches [ErrCorrupt], and leaves the chain as it was.
 func (l *Chain) Follow(record []byte) (wire.Record, error) {
 	r, err := wire.DecodeRecord(record)
 	switch {
@@ -34,8 +34,8 @@ func (l *Chain) Follow(record []byte) (wire.Record, error) {
 	return r, nil
 }
 
-// Resume is Follow for a chain that is read from record first on: it trusts the hash of the record
-// before.
+// Resume is Follow for a caller that reads the chain from record first on. Resume does not verify
+// the hash of record first-1: it takes the hash that record first names.
 func (l *Chain) Resume(record []byte, first uint64) error {
 	if l.N == first-1 && first > 1 {
 		r, err := wire.DecodeRecord(record)

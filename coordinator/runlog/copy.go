@@ -9,20 +9,20 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// ErrOther: the target of a copy holds something other than the beginning of the source.
+// ErrOther: the target log of a copy holds something that is not the beginning of the source log.
 var ErrOther = errors.New("the log to copy to holds something else")
 
 // Copy makes dst hold the members and records of src, and the vectors that the records name, and
-// verifies the copy. It does not change src. dst is empty or holds the beginning of src. So an
-// interrupted copy continues where it stopped. If progress is not nil, Copy calls it with the index
-// of each record that dst holds.
+// verifies the copy. Copy does not change src. dst must be empty or hold the beginning of src, so
+// that a repeated call continues an interrupted copy. If progress is not nil, Copy calls it with
+// the index of each record that dst holds.
 //
-// No coordinator may lead either log meanwhile, because Copy would miss the records that it adds.
-// Call Begin on both logs first; then the error matches [ErrDeposed] if another coordinator may
-// have led in between.
+// No other coordinator may lead either log meanwhile, because Copy would miss the records that this
+// coordinator adds. So call Begin on both logs before Copy. Then Copy's error matches [ErrDeposed]
+// if another coordinator may have led during the copy.
 //
 // Where both logs implement [Epochs], Begin on dst returns larger epochs than any Begin on src did.
-// Otherwise the epochs are only larger than the epoch of the last record.
+// Otherwise Begin on dst only returns epochs larger than the epoch of the last record.
 //
 // Errors match [ErrOther], if dst holds something else; [ErrCorrupt]; [ErrDeposed] if another
 // coordinator may lead; or come from the logs.
@@ -75,8 +75,8 @@ func copyLog(ctx context.Context, dst, src Log, progress func(n uint64)) error {
 	return nil
 }
 
-// copyEpochs keeps epochs from going back: devices know the epoch of every coordinator that led
-// src, even if it appended nothing.
+// copyEpochs makes later epochs of dst larger than those of src. Devices know the epoch of every
+// coordinator that led src, even of a coordinator that appended nothing.
 func copyEpochs(ctx context.Context, dst, src Log) error {
 	from, known := src.(Epochs)
 	to, ok := dst.(Epochs)
@@ -90,7 +90,7 @@ func copyEpochs(ctx context.Context, dst, src Log) error {
 	return to.PassEpochs(ctx, last)
 }
 
-// copyDecisions keeps a paused run paused.
+// copyDecisions copies the decisions, so that a paused run stays paused.
 func copyDecisions(ctx context.Context, dst, src Log) error {
 	d, err := DecisionsOf(ctx, src)
 	to, ok := dst.(Decider)
@@ -100,7 +100,7 @@ func copyDecisions(ctx context.Context, dst, src Log) error {
 	return to.Decide(ctx, d)
 }
 
-// copyMembers runs first, because records name slots.
+// copyMembers copies the members before the records, because records name members' slots.
 func copyMembers(ctx context.Context, dst, src Log) error {
 	want, got, err := bothRosters(dst, src)
 	if err != nil {
@@ -173,7 +173,7 @@ func prefixed(ctx context.Context, dst, src Log) error {
 	return nil
 }
 
-// hashOf returns the hash of record n, which covers all records before it; zero for n = 0.
+// hashOf returns the hash of record n, or zero for n = 0. The hash depends on all records up to n.
 func hashOf(ctx context.Context, log Log, n uint64) (h wire.Hash, err error) {
 	if n == 0 {
 		return h, nil
@@ -185,7 +185,7 @@ func hashOf(ctx context.Context, log Log, n uint64) (h wire.Hash, err error) {
 	return h, err
 }
 
-// copyRecords appends to dst the records that it lacks, and returns the end of the chain.
+// copyRecords appends to dst the records that dst lacks, and returns the end of the chain.
 func copyRecords(
 	ctx context.Context, dst, src Log, progress func(n uint64),
 ) (end Chain, err error) {

@@ -8,8 +8,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// copyObjects copies the vectors that src's records name, before any record that names one. It
-// skips vectors that src has lost: src's coordinators lack these, too.
+// copyObjects copies the vectors that src's records name, before Copy copies any record that names
+// a vector. copyObjects skips vectors that src has lost: coordinators on src lack these vectors,
+// too.
 func copyObjects(ctx context.Context, dst, src Log) error {
 	needed, err := hasObjects(ctx, src)
 	if err != nil || !needed {

@@ -12,20 +12,20 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Logs that keep decisions beside the records implement Decider, so that a pause outlives the
-// coordinator. Every log of this module implements it.
+// Logs that store decisions beside the records implement Decider, so that a pause outlives the
+// coordinator. Every log of this module implements Decider.
 type Decider interface {
 	// Decisions returns what the last Decide stored.
 	Decisions(ctx context.Context) (Decisions, error)
 
-	// Decide stores decisions in place of the earlier ones. When it returns nil, they survive a
-	// crash. Only the leading coordinator may call it. The error matches [ErrDeposed] if another
-	// coordinator has decided since.
+	// Decide stores decisions in place of the earlier ones. When Decide returns nil, the decisions
+	// survive a crash. Only the leading coordinator may call Decide. The error matches [ErrDeposed] if
+	// another coordinator has stored decisions since.
 	Decide(ctx context.Context, d Decisions) error
 }
 
-// Decisions are what a log keeps of a run beside its records: what keeps the run from going on, and
-// which losses a person has accepted.
+// Decisions are what a log stores of a run beside its records: why the run is paused or will be,
+// and which lost records a person has accepted as lost.
 type Decisions struct {
 	Pause    *Pause  `json:"pause,omitempty"`    // nil: the run is not paused
 	Planned  *Pause  `json:"planned,omitempty"`  // a pause to come, after round After
@@ -37,12 +37,12 @@ func (d *Decisions) None() bool {
 	return d.Pause == nil && d.Planned == nil && len(d.Accepted) == 0
 }
 
-// A Pause lasts until a person decides.
+// A Pause lasts until a person ends it.
 type Pause struct {
 	Reason string `json:"reason"`          // for people
-	By     string `json:"by,omitempty"`    // who asked for it; empty: the coordinator
-	After  uint64 `json:"after,omitempty"` // a planned one: the round
-	Claim  *Claim `json:"claim,omitempty"` // because of this; nil: not because of a claim
+	By     string `json:"by,omitempty"`    // who asked for the pause; empty: the coordinator
+	After  uint64 `json:"after,omitempty"` // of a planned pause: the round after which it begins
+	Claim  *Claim `json:"claim,omitempty"` // the claim that caused the pause; nil: none did
 }
 
 // A Claim is a record that a device has and the log lacks. An accepted one without a tip stands for
@@ -73,10 +73,11 @@ func (c *Claim) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Accepts says whether a person has accepted the loss of a claimed record, for a coordinator that
-// began when the log had began records. The claim of a record that the log had by then, and that
-// another one replaces, is from before the acceptance. A later record is accepted by its tip, so
-// that the records of a second loss are told from those of the first.
+// Accepts says whether a person has accepted the loss of a claimed record. began is the number of
+// records that the log had when the coordinator began. A claim of one of these records is older
+// than the acceptance, so an accepted claim with the same or a larger N covers it. A claim of a
+// later record counts as accepted only if its tip is the accepted one. So the coordinator tells the
+// records of a second loss from those of the first.
 func (d *Decisions) Accepts(c Claim, began uint64) bool {
 	for _, a := range d.Accepted {
 		if a == c || c.N <= a.N && (c.N <= began || a.Tip == wire.Tip{}) {
@@ -86,12 +87,12 @@ func (d *Decisions) Accepts(c Claim, began uint64) bool {
 	return false
 }
 
-// mostAccepted is how many accepted claims are kept: devices that were told the same records have
-// the same claim, so a loss makes a few.
+// mostAccepted is how many accepted claims Accept keeps. Devices that applied the same records make
+// the same claim, so one loss makes only a few claims.
 const mostAccepted = 64
 
-// Accept notes that the loss of a claimed record is accepted, and says whether that is new. Where
-// there are too many, it forgets the shortest.
+// Accept notes that a person accepted the loss of a claimed record, and says whether that is new.
+// If there are more than mostAccepted claims, Accept drops those with the smallest N.
 func (d *Decisions) Accept(c Claim) bool {
 	at := 0
 	for i, a := range d.Accepted {
@@ -107,8 +108,8 @@ func (d *Decisions) Accept(c Claim) bool {
 	return true
 }
 
-// decisionsHead begins the text of decisions. JSON follows on one line, and then a checksum of both
-// lines.
+// decisionsHead is the first line of the text of decisions. The second line is JSON, and the third
+// a checksum of the first two.
 const decisionsHead = "zofl decisions 1\n"
 
 // maxDecisions bounds the text of decisions.
@@ -152,7 +153,7 @@ func ReadDecisions(text []byte) (d Decisions, err error) {
 	return d, nil
 }
 
-// DecisionsOf returns what a log has decided; nothing if it keeps no decisions.
+// DecisionsOf returns the decisions that a log stores, or none if the log is no [Decider].
 func DecisionsOf(ctx context.Context, log Log) (d Decisions, err error) {
 	if decider, ok := log.(Decider); ok {
 		d, err = decider.Decisions(ctx)

@@ -9,13 +9,13 @@ import (
 )
 
 // A history returns the run's plan and round after any record, for rollbacks and control variates.
-// It needs memory for every record that is not a round and for every change of P, not for every
-// round.
+// A history needs memory for every record that is not a round, and for every change of the number
+// of perturbations P, but not for every round.
 //
 // Invariants:
-//  1. A stretch covers the records from its n up to the n of the next stretch. All but the first
-//     are rounds with the same number of perturbations, or the first and second phases of such
-//     rounds in turn.
+//  1. A stretch covers the records from its n up to the n of the next stretch. All its records
+//     after record n are rounds with the same number of perturbations, or the first and second
+//     phases of such rounds in turn.
 //  2. Stretches ascend by n; the first begins with record 1.
 type history struct {
 	plans     []plan.Plan // after each record that changed the plan
@@ -24,7 +24,7 @@ type history struct {
 
 type stretch struct {
 	n             uint64
-	follows       uint64 // the record that n continues: n-1, or the one that a rollback names
+	follows       uint64 // the record that n continues: n-1, or the record to which a rollback returns
 	round         bool   // record n is a round, or a phase of one
 	rounds        uint64 // number of the last round after record n
 	point         Point  // after record n
@@ -51,7 +51,8 @@ func (h *history) add(p *Position, r *wire.Record) {
 	h.stretches = append(h.stretches, s)
 }
 
-// extend says whether a round continues the last stretch.
+// extend adds the round record p.N to the last stretch if the stretch can cover it, and says
+// whether it did.
 func (h *history) extend(p *Position, perturbations uint32) bool {
 	s := &h.stretches[len(h.stretches)-1]
 	first := p.N == s.n+1 && !s.round // the stretch has no round yet
@@ -115,8 +116,8 @@ func (h *history) round(n, last uint64) (perturbations uint32, ok bool) {
 	return 0, false
 }
 
-// last returns the newest count rounds, or phases of rounds, on the path to record n, newest first;
-// fewer if there are no more.
+// last returns the records of the newest count rounds, or phases of rounds, on the path to record
+// n, newest first. The list is shorter if the path has fewer.
 func (h *history) last(n uint64, count int) (rounds []uint64) {
 	for n > 0 && len(rounds) < count {
 		s := &h.stretches[h.find(n)]

@@ -16,37 +16,37 @@ import (
 type Log interface {
 	// Begin makes the caller the log's coordinator and returns its epoch, which is larger than the
 	// epoch of any earlier Begin and of the last record. Where coordinators share a log, Begin waits
-	// until no other one leads, or until ctx ends. After Begin, Last, Read and Members show everything
-	// that is stored.
+	// until no other coordinator leads, or until ctx ends. After Begin, Last, Read and Members show
+	// everything that is stored.
 	Begin(ctx context.Context) (epoch uint64, err error)
 
-	// Lost returns a channel that closes once another coordinator may lead. The channel is nil if no
-	// other coordinator can. Each Begin makes a new channel.
+	// Lost returns a channel that closes once another coordinator may lead. The channel is nil for a
+	// log that only one coordinator can open. Each Begin makes a new channel.
 	Lost() <-chan struct{}
 
-	// Append stores record n, which must be Last()+1. When it returns nil, the record survives a
+	// Append stores record n, which must be Last()+1. When Append returns nil, the record survives a
 	// crash. A [*ConflictError] says that the log holds another record n. An error that matches
-	// [ErrCorrupt] or [ErrPlan] is final. After any other error it is unknown whether the record is
-	// stored, and the caller appends the same bytes again.
+	// [ErrCorrupt] or [ErrPlan] is final. After any other error the record may or may not be stored,
+	// and the caller appends the same bytes again.
 	Append(ctx context.Context, n uint64, record []byte) error
 
 	// Last returns the index of the last record, 0 for an empty log.
 	Last() uint64
 
 	// Read calls f with records from, from+1, ... until f returns false or the log ends. If ctx ends
-	// first, Read returns its cause. f must not keep or change the record. The error matches
+	// first, Read returns the cause of ctx. f must not keep or change the record. The error matches
 	// [ErrBelow] for a record before the state at which the log begins, see [Based].
 	Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error
 
-	// AddMembers gives ids the next slots, in order. If it returns nil, the members survive a crash.
-	// After an error, the caller must not use any of them. The error matches [ErrDeposed] if another
-	// coordinator has given these slots to other devices.
+	// AddMembers gives ids the next slots, in order. If AddMembers returns nil, the members survive a
+	// crash. After an error, the caller must not use any of the ids. The error matches [ErrDeposed] if
+	// another coordinator has given these slots to other devices.
 	AddMembers(ctx context.Context, ids []string) error
 
 	// Retire removes a member for good: no other device gets its slot, and no round waits for it. You
-	// may call it again. When it returns nil, the retirement survives a crash; after an error, it may
-	// be stored. The error matches [ErrNoMember] if id is not a member, and [ErrDeposed] if another
-	// coordinator has changed the roster.
+	// may retire the same member again. When Retire returns nil, the retirement survives a crash.
+	// After an error, the retirement may be stored. The error matches [ErrNoMember] if id is not a
+	// member, and [ErrDeposed] if another coordinator has changed the roster.
 	Retire(ctx context.Context, id string) error
 
 	// Members returns all ids by slot, including retired ones.
@@ -64,7 +64,8 @@ const MemberBatch = (wire.MaxRecord - 256) / (plan.MaxName + 2)
 
 // Errors of a Log.
 var (
-	// ErrConfig: a setting of a log, or of its user, is invalid; the text names it.
+	// ErrConfig: a setting of a log, or of a package that uses the log, is invalid. The error's text
+	// names the setting.
 	ErrConfig = errors.New("bad config")
 	// ErrNoLog: there is no log of that run.
 	ErrNoLog = errors.New("there is no such log")
@@ -80,16 +81,16 @@ var (
 	ErrCorrupt = errors.New("corrupt")
 	// ErrOrder: the record is not the next one of the log.
 	ErrOrder = errors.New("not the next record")
-	// ErrDeposed: another coordinator leads the run now. A new coordinator on the same log stands by,
-	// and takes over when the other one stops.
+	// ErrDeposed: another coordinator leads the run now. If you start a new coordinator on the same
+	// log, that coordinator stands by, and takes over when the leading one stops.
 	ErrDeposed = errors.New("another coordinator leads")
 )
 
-// A ConflictError says that the log already holds another record N than the appended one. You can
-// read that record and all before it from the log.
+// A ConflictError says that the log already holds a record N that differs from the appended record.
+// You can read the stored records 1..N from the log.
 type ConflictError struct {
 	N      uint64
-	Record []byte // the one that the log holds
+	Record []byte // the stored record N
 }
 
 func (e *ConflictError) Error() string {
@@ -109,8 +110,8 @@ func IsLost(lost <-chan struct{}) bool {
 	}
 }
 
-// Logs whose epochs can be read and raised without Begin implement Epochs. [Copy] needs it to
-// continue the epochs of the source. Every log of this module implements it.
+// Logs whose epochs can be read and raised without Begin implement Epochs. [Copy] needs Epochs to
+// continue the epochs of the source. Every log of this module implements Epochs.
 type Epochs interface {
 	// LastEpoch returns the largest epoch that a Begin returned, 0 if there was none.
 	LastEpoch(ctx context.Context) (uint64, error)

@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// Logs that remember their last record implement Memories. So they detect a lost end: without its
-// end, a chain still looks whole. The logs in files and in JetStream implement it.
+// Logs that store the index of their last record elsewhere implement Memories. Such a log detects
+// that its last records were lost. The chain of hashes cannot show that, because a shorter chain is
+// also valid. The logs in files and in JetStream implement Memories.
 type Memories interface {
 	// Seen returns the last record that the log is known to have held, at least Last. If Seen is
 	// larger than Last, records were lost.
@@ -16,18 +17,18 @@ type Memories interface {
 	Forget(ctx context.Context) error
 
 	// Left describes, for people, what a log without records still holds of an earlier run, such as
-	// its members. It is empty if the log holds none of these.
+	// its members. Left returns "" if the log holds nothing of an earlier run.
 	Left(ctx context.Context) (string, error)
 }
 
-// A log that may find unfinished work of a crash when it opens implements Notes.
+// A log implements Notes if opening it may find work that a crash left unfinished.
 type Notes interface {
 	// Notes describes the unfinished work, for people. No device was told that this work is stored.
 	Notes() []string
 }
 
-// A LossError says that a log became shorter: its last record is Last, but it once held record
-// Seen. It matches [ErrCorrupt].
+// A LossError says that a log lost records: its last record is Last, but the log once held record
+// Seen. A LossError matches [ErrCorrupt].
 type LossError struct{ Last, Seen uint64 }
 
 // Lost returns how many records are missing.
@@ -42,7 +43,7 @@ func (e *LossError) Error() string {
 // Is makes the error match [ErrCorrupt].
 func (e *LossError) Is(target error) bool { return target == ErrCorrupt }
 
-// CheckLoss returns a [*LossError] if the log lost records, and their number is not accepted.
+// CheckLoss returns a [*LossError] if the log lost records, and their number differs from accepted.
 func CheckLoss(ctx context.Context, log Log, accepted uint64) error {
 	m, ok := log.(Memories)
 	if !ok {

@@ -12,9 +12,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A Memory is a [Log] for tests and simulations: it survives a coordinator, but not the process.
-// Coordinators may share one. Each Begin deposes the coordinator before it, which may still append
-// until it notices. The zero value is an empty log. Any goroutine may call any method.
+// A Memory is a [Log] for tests and simulations. The log survives a coordinator, but not the
+// process. Coordinators may share one Memory. Each Begin deposes the earlier coordinator, but
+// Append still accepts records from that coordinator. The zero value is an empty log. Any goroutine
+// may call any method.
 type Memory struct {
 	mu      sync.Mutex // guards what follows
 	records [][]byte
@@ -212,5 +213,5 @@ func (m *Memory) ObjectNames() []ObjectName {
 		func(a, b ObjectName) int { return cmp.Compare(a.N, b.N) })
 }
 
-// Close implements [Log]. Forget does nothing, because the records stay.
+// Close implements [Log]. Close does nothing, because the records stay.
 func (m *Memory) Close() error { return nil }

@@ -10,25 +10,26 @@ import (
 
 // Objects stores the vectors that records name in runs with transport=dense. The log of such a run
 // must implement both Objects and [Log]; every log of this module does. Any goroutine may call
-// Object; PutObject and KeepObjects are called by the goroutine that calls the log's Append.
+// Object. Only the goroutine that calls the log's Append may call PutObject and KeepObjects.
 type Objects interface {
-	// PutObject stores a vector. When it returns nil, the vector survives a crash. You may call it
-	// again with the same vector; the coordinator does so after an error.
+	// PutObject stores a vector. When it returns nil, the vector survives a crash. You may put the
+	// same vector again; the coordinator does so after an error.
 	PutObject(ctx context.Context, name ObjectName, data []byte) error
 
 	// Object returns a vector, which the caller must not change. Object checks the digest in the name.
-	// If the error matches [ErrNoObject] or [ErrCorrupt], devices learn that the vector is gone; other
-	// errors may pass.
+	// If the error matches [ErrNoObject] or [ErrCorrupt], the coordinator tells devices that the
+	// vector is gone. After another error, a later call may succeed.
 	Object(ctx context.Context, name ObjectName) ([]byte, error)
 
-	// KeepObjects deletes the vectors of records 1..n except the named ones. It must not touch the
-	// vectors of later records: a coordinator that does not know yet that it was deposed must not
-	// delete a vector that its successor is about to name.
+	// KeepObjects deletes the vectors of records 1..n except the named ones. KeepObjects must keep the
+	// vectors of later records. Otherwise a coordinator that does not know yet that it was deposed
+	// could delete a vector that its successor is about to name in a record.
 	KeepObjects(ctx context.Context, n uint64, names []ObjectName) error
 }
 
-// An ObjectName names a vector by its record and its author's epoch. No two coordinators write the
-// same name. So a coordinator that fails halfway damages only its own vector.
+// An ObjectName names a vector by its record, its digest, and the epoch of the coordinator that
+// wrote it. Two coordinators never write a vector under the same name. So a coordinator that
+// crashes while it writes a vector damages only its own vector.
 type ObjectName struct {
 	N      uint64 // the record
 	Epoch  uint64 // of the coordinator that wrote the record
@@ -49,7 +50,8 @@ func NameOf(n, epoch uint64, data []byte) ObjectName {
 // ErrNoObject: the log does not have the vector, or no longer has it.
 var ErrNoObject = errors.New("no such vector")
 
-// String returns "<record>-<epoch>-<digest>". It is valid as a file name and in a subject.
+// String returns "<record>-<epoch>-<digest>". The text is valid as a file name and in a NATS
+// subject.
 func (o ObjectName) String() string { return fmt.Sprintf("%d-%d-%x", o.N, o.Epoch, o.Digest) }
 
 // ParseObjectName reads a name that String returned; ok is false for any other text.
@@ -72,7 +74,8 @@ func (o ObjectName) Check(data []byte) error {
 	return nil
 }
 
-// ObjectsOf returns the vector store of a log. The error matches [ErrConfig] if the log has none.
+// ObjectsOf returns the vector store of a log. The error matches [ErrConfig] if the log stores no
+// vectors.
 func ObjectsOf(log Log) (Objects, error) {
 	o, ok := log.(Objects)
 	if !ok {

@@ -14,24 +14,25 @@ import (
 
 const continueOrNew = "leave the plan out to continue the log's run, or take another log"
 
-// A Position is where a log stands: everything that a coordinator knows of a run after a crash. It
-// is computed from the records alone. One goroutine owns it.
+// A Position is the state of a run after the last record of its log: everything that a coordinator
+// knows of the run after a crash. [Position.Apply] computes it from the records alone. Only one
+// goroutine may use a Position.
 type Position struct {
 	Chain
 	Begins    uint64    // record after which the log begins, see [Base]; 0: with record 1
 	LastEpoch uint64    // of the last record
 	Plan      plan.Plan // with all changes so far
 	Rounds    uint64    // the number of the last round
-	Point     Point     // of a round whose second phase is due
+	Point     Point     // the first phase of a round whose second phase is due
 	LastStep  LastStep
-	Squares   Squares // squares of its scalars, by which step=auto measures steps
+	Squares   Squares // means of squared scalars, by which step=auto scales steps
 	End       *wire.End
 	history   history     // the state after each record
-	vectors   vectorNames // that the log keeps
+	vectors   vectorNames // names of the vectors that the log keeps
 }
 
-// A LastStep is the step of the last round in the log. It is zero if the plan's step was changed
-// since then, or a rollback returned to another step.
+// A LastStep is the step of the last round in the log. A LastStep is zero if a record has changed
+// the plan's step since that round, or if a rollback returned to another plan step.
 type LastStep struct {
 	Size  float32
 	Round uint64
@@ -46,7 +47,7 @@ type Point struct {
 // Due returns the phase of the next round's record: 0, or 1 or 2 where rounds have two phases.
 func (p *Position) Due() uint8 { return p.Plan.Phase(p.Point.N) }
 
-// Apply moves p past the next record. After an error, which matches [ErrCorrupt], p has not moved.
+// Apply moves p past the next record. An error matches [ErrCorrupt], and leaves p as it was.
 func (p *Position) Apply(record []byte) (wire.Record, error) {
 	end := p.Chain
 	r, err := end.Follow(record)
@@ -84,8 +85,9 @@ func (p *Position) Apply(record []byte) (wire.Record, error) {
 	return r, nil
 }
 
-// step notes the last step. A rollback keeps it, because what was learned about steps still holds.
-// But a rollback to another step of the plan drops it, because it is measured in that step.
+// step notes the last step after a record. A rollback keeps the last step, because the run's
+// experience with step sizes still holds. But a rollback that changes the plan's step drops the
+// last step, because the last step is measured relative to the plan's step.
 func (p *Position) step(r *wire.Record, before float32) {
 	switch {
 	case r.Kind == wire.KindRound:
@@ -123,11 +125,11 @@ func Changed(p *plan.Plan, change *plan.Change) (plan.Plan, error) {
 	if valid.Plan(&plan) == nil {
 		return plan, nil
 	}
-	return plan, plancheck.ValidateChange(&plan, change) // which says why, and what to do
+	return plan, plancheck.ValidateChange(&plan, change) // its error says why, and what to do
 }
 
-// Replay reads the records of a log once, up to last, calls each with every record, and returns the
-// position after them.
+// Replay reads the records of a log once, up to record last. Replay calls each with every record,
+// and returns the position after the last record.
 func Replay(ctx context.Context, log Log, last uint64, each func(record []byte)) (Position, error) {
 	var p Position
 	var failed error

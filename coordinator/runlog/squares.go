@@ -8,20 +8,22 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Squares are running means of the squares of a log's scalars, with groups=auto. V of the rule
-// normalized covers all records; W covers the records along devices' own directions.
+// Squares are running means of the squares of a log's scalars, with groups=auto. V, from the update
+// rule "normalized", covers all records. W covers only the records in which each device measured
+// along its own directions.
 //
-// A move is a m/sqrt(V). Scalars along own directions are single devices'. Scalars along shared
-// directions are means, which are smaller and fall as the model learns. When devices give up their
-// own directions, V falls slowly, and the moves would grow tenfold. But a was found for own
-// directions. So a is multiplied by sqrt(V/W), which keeps the moves at a m/sqrt(W). It is not, if
-// devices never had their own directions.
+// A round moves the model by a m/sqrt(V), where a is the step. A scalar along an own direction
+// comes from a single device. A scalar along a shared direction is a mean over devices, so it is
+// smaller, and it falls as the model learns. When devices change from own to shared directions, V
+// falls slowly, and the moves would grow tenfold, because a was found for own directions. So the
+// coordinator multiplies a by sqrt(V/W), and the moves stay a m/sqrt(W). If devices never had their
+// own directions, a stays as it is.
 //
-// Once devices share directions for good, they go on: a step that was found along shared directions
-// suits own directions less. V grows where the loss grows, and if a grew with it nothing would
-// bound the moves. A run on features of 0 to 16 blew up in this way.
+// After the change to shared directions, V counts only while it falls: [Squares] keeps the least V
+// since then. V grows where the loss grows, and if a grew with V, nothing would bound the moves.
+// The loss of a run on features of 0 to 16 diverged in this way.
 //
-// If a log begins later than its run, the means are wrong for some 200 records.
+// If a log lacks the first records of its run, the means are wrong for some 200 records.
 type Squares struct {
 	all, own running
 	low      float64 // V while devices have their own directions, and then the least V since
@@ -41,7 +43,7 @@ func (s Squares) After(p *plan.Plan, round uint64, terms []wire.Term) Squares {
 	}
 	square, _ := MeanSquare(p, round, terms)
 	if !(square > 0) {
-		return s // nor does V count scalars of 0
+		return s // V does not count scalars of 0 either
 	}
 	keep := float64(p.ServerBeta2)
 	s.all.take(square, keep)
@@ -55,8 +57,8 @@ func (s Squares) After(p *plan.Plan, round uint64, terms []wire.Term) Squares {
 	return s
 }
 
-// Factor returns sqrt(V/W) relative to its value before a record, or 1 before the first own
-// directions.
+// Factor returns sqrt(V/W) after a record divided by sqrt(V/W) before that record. Factor is 1
+// until the first record along own directions.
 func (s Squares) Factor(p *plan.Plan, round uint64, terms []wire.Term) float64 {
 	if s.own.weight == 0 {
 		return 1
@@ -64,7 +66,7 @@ func (s Squares) Factor(p *plan.Plan, round uint64, terms []wire.Term) float64 {
 	return s.After(p, round, terms).root() / s.root()
 }
 
-// root returns sqrt(V/W), with the V that counts.
+// root returns sqrt(V/W), with s.low as V.
 func (s Squares) root() float64 {
 	return math.Sqrt(s.low / (s.own.sum / s.own.weight))
 }

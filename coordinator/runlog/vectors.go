@@ -8,14 +8,14 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// vectorNames names the vectors that a log keeps. They depend on the records alone, so every
-// coordinator of a log keeps, and deletes, the same vectors.
+// vectorNames are the names of the vectors that a log keeps. These names depend on the records
+// alone, so every coordinator of a log keeps and deletes the same vectors.
 //
 // Invariants:
 //  1. path holds the newest vectors on the path to the last record, ascending by N, without gaps:
 //     at most DenseKeep, and at least one of each phase if there were any.
-//  2. left holds the vectors that the last rollback left, until a round follows it: another
-//     rollback may return to them.
+//  2. left holds the vectors that the last rollback took off the path, until a round follows that
+//     rollback. Another rollback may return to these vectors.
 type vectorNames struct {
 	path, left []ObjectName
 }
@@ -26,7 +26,8 @@ func (v *vectorNames) add(name ObjectName, keep int) {
 	v.path = v.path[max(0, len(v.path)-keep):]
 }
 
-// back follows a rollback. has says whether record n is on the path to which it returns.
+// back moves the vectors that a rollback undoes from path to left. has says whether record n is on
+// the path to which the rollback returns.
 func (v *vectorNames) back(has func(n uint64) bool) {
 	all := v.all()
 	v.path, v.left = nil, nil
@@ -51,7 +52,7 @@ func (v *vectorNames) has(n uint64) bool {
 	return slices.ContainsFunc(v.path, is) || slices.ContainsFunc(v.left, is)
 }
 
-// find returns the name with a digest.
+// find returns the name that has the given digest.
 func (v *vectorNames) find(digest [wire.ObjectLen]byte) (ObjectName, bool) {
 	for _, list := range [][]ObjectName{v.path, v.left} {
 		for _, o := range slices.Backward(list) {
@@ -66,7 +67,8 @@ func (v *vectorNames) find(digest [wire.ObjectLen]byte) (ObjectName, bool) {
 // hasVectors says whether the rounds of a plan make vectors, which the log has to store.
 func hasVectors(p *plan.Plan) bool { return p.Transport == plan.DenseVectors }
 
-// retain follows a record: a round adds a vector; a rollback returns to older vectors.
+// retain updates the names of vectors after a record. A round adds a vector, and a rollback returns
+// to older vectors.
 func (p *Position) retain(r *wire.Record) {
 	switch {
 	case !hasVectors(&p.Plan):
@@ -81,9 +83,9 @@ func (p *Position) retain(r *wire.Record) {
 	}
 }
 
-// Lacks returns a record whose vector is missing: the state after record n needs it, but the log no
-// longer has it. It returns 0 if there is none. That state consists of the last vector of each
-// phase.
+// Lacks returns a record whose vector the state after record n needs, although the log no longer
+// keeps that vector. Lacks returns 0 if the log keeps all vectors that the state needs: the last
+// vector of each phase.
 func (p *Position) Lacks(n uint64) uint64 {
 	if !hasVectors(&p.Plan) {
 		return 0
@@ -99,7 +101,7 @@ func (p *Position) Lacks(n uint64) uint64 {
 // Vectors returns the names of the vectors that the log keeps, ascending by record.
 func (p *Position) Vectors() []ObjectName { return p.vectors.all() }
 
-// Vector returns the name of the vector with a digest, if the log keeps one.
+// Vector returns the name of the vector that has the given digest, if the log keeps that vector.
 func (p *Position) Vector(digest [wire.ObjectLen]byte) (ObjectName, bool) {
 	return p.vectors.find(digest)
 }
