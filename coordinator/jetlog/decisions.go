@@ -12,10 +12,10 @@ import (
 
 var _ runlog.Decider = (*Log)(nil)
 
-// decisions are a third key of the epoch's bucket.
+// decisions is the register of a run's decisions, the third key of the epoch's bucket.
 type decisions struct {
 	register
-	rev uint64 // of what was read or stored last
+	rev uint64 // revision of the value that was read or stored last
 }
 
 func (s *seen) decisions() *decisions {
@@ -24,7 +24,7 @@ func (s *seen) decisions() *decisions {
 	return d
 }
 
-// load reads what is stored.
+// load reads the stored decisions.
 func (s *decisions) load(ctx context.Context) (d runlog.Decisions, err error) {
 	var text []byte
 	err = patiently(ctx, s.nc, func(ctx context.Context) (err error) {
@@ -40,8 +40,8 @@ func (s *decisions) load(ctx context.Context) (d runlog.Decisions, err error) {
 	return d, nil
 }
 
-// claim stores again what is stored, so that a coordinator that led before, and does not know it
-// yet, decides nothing any more.
+// claim stores the stored decisions again, which changes their revision. So an earlier leader that
+// does not know yet that it was deposed can store no decisions any more.
 func (s *decisions) claim(ctx context.Context) error {
 	for {
 		d, err := s.load(ctx)
@@ -54,8 +54,8 @@ func (s *decisions) claim(ctx context.Context) error {
 	}
 }
 
-// store stores decisions, unless another coordinator has stored some since. A timeout leaves it
-// unknown whether they are stored, so what is stored decides.
+// store stores decisions, unless another coordinator has stored decisions since. After a timeout,
+// store reads the register to learn whether it has stored them.
 func (s *decisions) store(ctx context.Context, d runlog.Decisions) error {
 	text, err := d.Text()
 	if err != nil {
@@ -86,8 +86,8 @@ func (s *decisions) store(ctx context.Context, d runlog.Decisions) error {
 	return nil
 }
 
-// Decisions implements [runlog.Decider]. A log that was opened with [Config].Existing reads them
-// where there are any.
+// Decisions implements [runlog.Decider]. A log that was opened with [Config].Existing returns no
+// decisions if their bucket does not exist.
 func (l *Log) Decisions(ctx context.Context) (runlog.Decisions, error) {
 	if l.decisions != nil {
 		return l.decisions.load(ctx)
@@ -95,7 +95,7 @@ func (l *Log) Decisions(ctx context.Context) (runlog.Decisions, error) {
 	s := &decisions{register: register{nc: l.cfg.Conn, bucket: epochBucket(l.cfg.Run),
 		key: "decisions"}}
 	d, err := s.load(ctx)
-	if deleted(err) { // without the bucket nobody has led
+	if deleted(err) { // without the bucket no coordinator has led
 		return runlog.Decisions{}, nil
 	}
 	return d, err

@@ -1,3 +1,3 @@
-// Package jetlog stores a run's log in NATS JetStream, where several coordinators can share it:
-// one leads, the others stand by.
+// Package jetlog stores a run's log in NATS JetStream. Several coordinators can share the log: one
+// coordinator leads, and the others stand by.
 package jetlog

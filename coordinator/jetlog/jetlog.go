@@ -24,35 +24,36 @@ const (
 	DefaultTimeout  = 5 * time.Second
 )
 
-// minLeaseTTL is the shortest lease that a broker's timers and a busy machine can renew in time.
+// minLeaseTTL is the shortest lease that a coordinator on a busy machine can renew in time, given
+// the precision of the broker's timers.
 const minLeaseTTL = time.Second
 
 // A Config says where a log is and which process opens it.
 type Config struct {
-	// Conn is the connection to the broker; it stays the caller's. It should reconnect for ever, and
-	// have no reconnect buffer (nats.ReconnectBufSize(-1)), because the log itself repeats messages
-	// until it knows that they are stored.
+	// Conn is the connection to the broker. The caller closes Conn, after Close. Conn should reconnect
+	// for ever, and have no reconnect buffer (nats.ReconnectBufSize(-1)), because the log itself
+	// repeats a message until the broker has stored it.
 	Conn *nats.Conn
 	// Run is the run's name.
 	Run string
-	// Replicas is how many servers hold the log: 1, 3 or 5; 0 means 1. It applies when the log is
-	// created; an existing log must have at least as many.
+	// Replicas is how many servers hold the log: 1, 3 or 5; 0 means 1. Replicas applies when the log
+	// is created; an existing log must have at least as many.
 	Replicas int
-	// MaxBytes is how many bytes each stream of the log may have, for accounts that demand a limit. 0
-	// means no limit, or for parts of a log that are made later, that of the records. It applies when
-	// a stream is made.
+	// MaxBytes is how many bytes each stream of the log may have, for accounts that demand a limit.
+	// MaxBytes applies when a stream is created. 0 means no limit; streams added to an existing log
+	// then get the limit of the stream of records.
 	MaxBytes int64
-	// LeaseTTL is how long a coordinator leads after it fell silent, at least one second; 0 means
-	// DefaultLeaseTTL. It applies when the log is made.
+	// LeaseTTL is how long a coordinator still leads after its last renewal of the lease: at least one
+	// second; 0 means DefaultLeaseTTL. LeaseTTL applies when the log is created.
 	LeaseTTL time.Duration
-	// Timeout is how long a call waits for a broker that does not answer. After that its outcome is
-	// unknown. 0 means DefaultTimeout.
+	// Timeout is how long a call waits for a broker that does not answer. After a timeout the outcome
+	// of the call is unknown. 0 means DefaultTimeout.
 	Timeout time.Duration
-	// Name tells people who look at the lease which process leads.
+	// Name is stored in the lease, so that people who read the lease know which process leads.
 	Name string
-	// Existing refuses to make a log where there is none; the error matches [runlog.ErrNoLog]. Open
-	// then creates nothing at all. Begin, or AddMembers, creates the missing parts other than the
-	// records.
+	// Existing makes Open fail if the run has no log; the error matches [runlog.ErrNoLog]. With
+	// Existing, Open creates nothing at all. Begin and AddMembers create the streams and buckets that
+	// are missing, except the stream of records.
 	Existing bool
 }
 
@@ -85,8 +86,9 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// A Log is a [runlog.Log] in NATS JetStream. Several coordinators may have it open: one leads, the
-// others wait in Begin. It is also a [runlog.Objects] and a [runlog.Epochs]. It consists of
+// A Log is a [runlog.Log] in NATS JetStream. Several coordinators may have the log open: one
+// coordinator leads, and the others wait in Begin. A Log also implements [runlog.Objects] and
+// [runlog.Epochs]. In JetStream, a log consists of
 //
 //	stream ZO_<run>_LOG          record n is message n
 //	stream ZO_<run>_MEMBERS      changes of the roster, see package roster
@@ -97,27 +99,30 @@ func (c Config) withDefaults() (Config, error) {
 // # What the broker must be set to
 //
 // jetstream { sync_interval: always }, on every server. By default a server acknowledges messages
-// at once and writes them to its disk every two minutes. Devices apply a record once it is
-// acknowledged. If a power cut then takes the record away, their history differs from the log's.
-// Ordinary connections cannot see this setting; [CheckSync] asks the servers over a connection to
-// their system account. max_payload must have room for a record and publishHead bytes more.
+// at once and writes them to its disk every two minutes. Devices apply a record once the server has
+// acknowledged it. If the server then loses the record in a power cut, the devices' history differs
+// from the log's. Ordinary connections cannot read this setting; [CheckSync] asks the servers over
+// a connection to their system account. max_payload must have room for a record and publishHead
+// bytes more.
 //
 // # Safety
 //
-// A record is stored on the condition that the stream's last message is n-1. In any doubt, message
-// n of the stream's leader decides. So there is only one record n, whichever processes believe that
-// they lead. The lease only saves coordinators from doing work twice.
+// The broker stores record n only if the stream's last message is n-1. If an answer is lost, Append
+// reads message n from the stream's leader. So there is only one record n, even if several
+// coordinators believe that they lead. The lease only keeps coordinators from doing the same work
+// twice.
 //
 // # Goroutines
 //
-// The goroutine that leads owns a Log. Any goroutine may call Last, Read, Lost, Members, Retired
-// and Object. Between Begin and Close a goroutine renews the lease; see lease.
+// Only the goroutine that leads may use a Log, with these exceptions. Any goroutine may call Last,
+// Read, Lost, Members, Retired and Object. Between Begin and Close a goroutine of the Log renews
+// the lease; see lease.
 //
 // Invariants:
-//  1. tail is the end of a chain of records that the stream was seen to hold, and records.n is
-//     tail.N. Neither goes back.
-//  2. members and retired are what messages 1..roster.n of the second stream make, and sealed is
-//     the last one's sum.
+//  1. tail is the end of the chain of records that l has seen in the stream, and records.n is
+//     tail.N. Neither ever decreases.
+//  2. members and retired are the result of messages 1..roster.n of the second stream, and sealed
+//     is the sum of message roster.n.
 type Log struct {
 	cfg     Config
 	js      jetstream.JetStream
@@ -142,11 +147,11 @@ type Log struct {
 
 var _ runlog.Log = (*Log)(nil)
 
-// Open opens the log of a run, or makes it. It reads and verifies all records. It does not lead;
-// [Log.Begin] does.
+// Open opens the log of a run, or creates the log. Open reads and verifies all records. Open does
+// not make the caller the leader; [Log.Begin] does.
 //
 // Errors match [runlog.ErrConfig], [runlog.ErrNoLog] or [runlog.ErrCorrupt], or come from the
-// broker. While the log has no leader among the servers, Open waits for one.
+// broker. While no server leads the log's streams, Open waits until the servers elect a leader.
 func Open(ctx context.Context, cfg Config) (*Log, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -163,7 +168,7 @@ func Open(ctx context.Context, cfg Config) (*Log, error) {
 	return l, nil
 }
 
-// open finds the parts of the log, or makes them unless the log must exist.
+// open finds the streams and buckets of the log, or creates them unless Config.Existing is set.
 func (l *Log) open(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -186,7 +191,7 @@ func (l *Log) open(ctx context.Context) (err error) {
 	return nil // there are no members
 }
 
-// complete finds the parts of the log other than the records, or creates them.
+// complete finds or creates the streams and buckets of the log, except the stream of records.
 func (l *Log) complete(ctx context.Context) error {
 	if l.epochs != nil {
 		return nil
@@ -241,7 +246,7 @@ func (l *Log) Retired() ([]string, error) {
 	return append([]string(nil), l.retired...), nil
 }
 
-// Lost implements [runlog.Log]. The channel is also closed if the lease could not be renewed in
+// Lost implements [runlog.Log]. The Log also closes the channel if it could not renew the lease in
 // time.
 func (l *Log) Lost() <-chan struct{} {
 	l.mu.Lock()
@@ -249,11 +254,11 @@ func (l *Log) Lost() <-chan struct{} {
 	return l.lost
 }
 
-// Close implements [runlog.Log]. It gives the lease back, so that a waiting coordinator takes over
+// Close implements [runlog.Log]. Close deletes the lease, so that a waiting coordinator takes over
 // at once.
 func (l *Log) Close() error {
 	if l.lease == nil {
-		return nil // it never led
+		return nil // this Log never led
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Timeout)
 	defer cancel()

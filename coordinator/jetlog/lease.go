@@ -17,7 +17,8 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// A register is the only key of a bucket. It is read from the stream's leader.
+// A register is one key of a JetStream key-value bucket. The method entry reads the key from the
+// leader of the bucket's stream.
 type register struct {
 	nc     *nats.Conn
 	kv     jetstream.KeyValue
@@ -26,7 +27,7 @@ type register struct {
 	ttl    time.Duration // of the bucket
 }
 
-// openRegister finds a bucket, or makes it.
+// openRegister finds a bucket, or creates the bucket.
 func openRegister(
 	ctx context.Context, l *Log, cfg jetstream.KeyValueConfig, key string,
 ) (register, error) {
@@ -36,7 +37,7 @@ func openRegister(
 		if errors.Is(err, jetstream.ErrBucketNotFound) {
 			r.kv, err = l.js.CreateKeyValue(ctx, cfg)
 			if errors.Is(err, jetstream.ErrBucketExists) {
-				r.kv, err = l.js.KeyValue(ctx, cfg.Bucket) // somebody has just made it
+				r.kv, err = l.js.KeyValue(ctx, cfg.Bucket) // another process has just created it
 			}
 		}
 		if err != nil {
@@ -59,7 +60,8 @@ func openRegister(
 	return r, nil
 }
 
-// entry returns the value, or nil if there is none, and the revision with which to update it.
+// entry returns the register's value, or nil if there is none, and the revision with which the
+// caller can update the register.
 func (r *register) entry(ctx context.Context) (value []byte, rev uint64, err error) {
 	m, err := fromLeader(ctx, r.nc, "KV_"+r.bucket,
 		getRequest{LastFor: "$KV." + r.bucket + "." + r.key})
@@ -81,18 +83,19 @@ func (r *register) entry(ctx context.Context) (value []byte, rev uint64, err err
 	return m.Data, m.Seq, nil
 }
 
-// A lease says who leads. It lasts for the bucket's TTL after each renewal.
+// A lease says which coordinator leads. Without a renewal, the lease expires after the bucket's
+// TTL.
 //
 // Invariants:
-//  1. Between take and release one goroutine renews the lease, and only it uses rev. It has ended
-//     when done is closed.
+//  1. Between take and release one goroutine renews the lease, and only that goroutine uses rev.
+//     The goroutine has ended when done is closed.
 type lease struct {
 	register
 	own  claim
 	last func() uint64 // the log's last record, as far as known
 	seen atomic.Uint64 // the last record that another coordinator's claim named
 
-	rev  uint64 // of our claim; 0 when somebody else may hold the lease
+	rev  uint64 // of our claim; 0 when another coordinator may hold the lease
 	stop context.CancelFunc
 	done chan struct{}
 }
@@ -108,11 +111,11 @@ func openLease(ctx context.Context, l *Log, replicas int) (*lease, error) {
 // A claim is the value of the lease.
 type claim struct {
 	Name string `json:"name"`
-	ID   string `json:"id"`             // tells apart all that have the log open
+	ID   string `json:"id"`             // random: different for each process that has the log open
 	Last uint64 `json:"last,omitempty"` // record that the coordinator knows to be stored
 }
 
-// value returns the claim as it is stored.
+// value returns this log's claim, encoded as the bucket stores it.
 func (l *lease) value() []byte {
 	own := l.own
 	own.Last = l.last()
@@ -123,8 +126,8 @@ func (l *lease) value() []byte {
 	return b
 }
 
-// ours says whether a stored claim is this log's. It notes the value if another coordinator wrote
-// it.
+// ours says whether this log wrote a stored claim. If another coordinator wrote the claim, ours
+// notes the last record that the claim names.
 func (l *lease) ours(stored []byte) bool {
 	var c claim
 	if json.Unmarshal(stored, &c) != nil || c.ID != l.own.ID {
@@ -134,15 +137,14 @@ func (l *lease) ours(stored []byte) bool {
 	return true
 }
 
-// holds says whether the lease certainly does not belong to another coordinator yet. It ends the
-// renewals.
+// holds stops the renewals, and says whether this log still held the lease.
 func (l *lease) holds() bool {
 	l.halt()
 	return l.rev != 0 && !l.nc.IsClosed()
 }
 
-// take waits until no other coordinator has the lease, takes it and starts to renew it. It closes
-// lost when a renewal does not succeed in time.
+// take waits until no other coordinator holds the lease, takes the lease, and starts a goroutine
+// that renews it. That goroutine closes lost if it cannot renew the lease in time.
 func (l *lease) take(ctx context.Context, lost chan<- struct{}) error {
 	l.halt()
 	var updates <-chan jetstream.KeyValueEntry
@@ -156,7 +158,7 @@ func (l *lease) take(ctx context.Context, lost chan<- struct{}) error {
 			return errors.Join(context.Cause(ctx), err)
 		case !transient(err) && !errors.Is(err, errHeld):
 			return err
-		// and ask again: it may just have been given back
+		// ask again: the other coordinator may have released the lease before the watch began
 		case !watching && errors.Is(err, errHeld):
 			var stop func()
 			updates, stop = l.watch(ctx)
@@ -170,10 +172,10 @@ func (l *lease) take(ctx context.Context, lost chan<- struct{}) error {
 	}
 }
 
-// errHeld: another coordinator has the lease.
+// errHeld: another coordinator holds the lease.
 var errHeld = errors.New("held by another coordinator")
 
-// try takes the lease if it is free, and returns until when it certainly holds.
+// try takes the lease if no other coordinator holds it. The lease cannot expire before until.
 func (l *lease) try(ctx context.Context) (until time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.ttl/2)
 	defer cancel()
@@ -187,22 +189,23 @@ func (l *lease) try(ctx context.Context) (until time.Time, err error) {
 	until = time.Now().Add(l.ttl)
 	l.rev, err = l.kv.Update(ctx, l.key, l.value(), rev)
 	if errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
-		err = errHeld // by a faster one, or by us, if the answer to an update was lost
+		err = errHeld // by a faster coordinator, or by us, if the answer to an update was lost
 	}
 	return until, err
 }
 
-// watch returns changes of the lease from now on, so that a waiting coordinator learns at once that
-// it was given back. Without a watch, wait notices that when its timer fires.
+// watch returns changes of the lease from now on, so that a waiting coordinator learns at once when
+// the leader releases the lease. If the watch fails, wait asks again when its timer fires.
 func (l *lease) watch(ctx context.Context) (updates <-chan jetstream.KeyValueEntry, stop func()) {
 	w, err := l.kv.Watch(ctx, l.key, jetstream.UpdatesOnly())
 	if err != nil {
 		return nil, func() {}
 	}
-	return w.Updates(), func() { _ = w.Stop() } // fails only where the connection is gone
+	return w.Updates(), func() { _ = w.Stop() } // fails only if the connection is closed
 }
 
-// wait returns when it is worth asking for the lease again.
+// wait returns when its timer fires or the lease is deleted: then the caller asks for the lease
+// again.
 func (l *lease) wait(ctx context.Context, updates <-chan jetstream.KeyValueEntry) error {
 	timer := time.NewTimer(l.ttl/20 + mathrand.N(l.ttl/20))
 	defer timer.Stop()
@@ -235,7 +238,8 @@ func (l *lease) start(until time.Time, lost chan<- struct{}) {
 	}()
 }
 
-// renew renews the lease until ctx ends. It returns false if the lease is lost.
+// renew renews the lease until ctx ends. renew returns false if another coordinator took the lease,
+// or if no renewal succeeded in time.
 func (l *lease) renew(ctx context.Context, until time.Time) bool {
 	wait := l.ttl / 3
 	for pause(ctx, wait) {
@@ -265,7 +269,7 @@ func (l *lease) renew(ctx context.Context, until time.Time) bool {
 	return true
 }
 
-// halt ends the renewals and waits for their goroutine.
+// halt stops the goroutine that renews the lease, and waits until that goroutine has ended.
 func (l *lease) halt() {
 	if l.stop != nil {
 		l.stop()
@@ -274,21 +278,21 @@ func (l *lease) halt() {
 	}
 }
 
-// release gives the lease back, if it is ours.
+// release deletes the lease, if this log holds it.
 func (l *lease) release(ctx context.Context) error {
 	l.halt()
 	if l.rev == 0 || l.nc.IsClosed() {
-		return nil // it expires by itself
+		return nil // the lease expires by itself
 	}
 	err := l.kv.Delete(ctx, l.key, jetstream.LastRevision(l.rev))
 	l.rev = 0
 	if wrongLast(err) {
-		return nil // somebody else has it
+		return nil // another coordinator holds the lease
 	}
 	return err
 }
 
-// A counter holds the last epoch.
+// A counter is the register that holds the last epoch.
 type counter struct{ register }
 
 func openCounter(ctx context.Context, l *Log, replicas int) (*counter, error) {
@@ -299,7 +303,8 @@ func openCounter(ctx context.Context, l *Log, replicas int) (*counter, error) {
 	return &counter{r}, err
 }
 
-// last returns the epoch, or 0 if there was none, and the revision with which to update it.
+// last returns the last epoch, or 0 if there was none, and the revision with which the caller can
+// update the counter.
 func (c *counter) last(ctx context.Context) (epoch, rev uint64, err error) {
 	value, rev, err := c.entry(ctx)
 	if err != nil || value == nil {
@@ -311,7 +316,8 @@ func (c *counter) last(ctx context.Context) (epoch, rev uint64, err error) {
 	return epoch, rev, err
 }
 
-// next counts up to an epoch above least that no other coordinator gets.
+// next raises the counter to an epoch above least, and returns that epoch. No other coordinator
+// gets the same epoch.
 func (c *counter) next(ctx context.Context, least uint64) (epoch uint64, err error) {
 	for taken := true; taken; {
 		err = patiently(ctx, c.nc, func(ctx context.Context) error {

@@ -16,33 +16,34 @@ import (
 )
 
 const (
-	// patience is how long opening a log waits for its servers to elect a leader. An election takes
-	// up to 9 s; when all servers start there are two.
+	// patience is how long Open waits for the servers of a log to elect a leader. An election takes up
+	// to 9 s, and servers that have just started hold two elections.
 	patience = 30 * time.Second
-	// staleLeader is an upper bound of how long a server that was cut off or stopped still believes
-	// that it leads a stream, and answers from its own copy.
+	// staleLeader bounds how long a server that was stopped, or cut off from the others, still
+	// believes that it leads a stream. During that time, the server answers from its own copy.
 	staleLeader = 20 * time.Second
-	// lately is shorter than the silence of a leader after which servers elect another.
+	// lately is shorter than the time without messages from the leader after which servers elect
+	// another leader.
 	lately = 3 * time.Second
-	// secondLook is an upper bound of the pause before a stream's state is asked for again.
+	// secondLook bounds the pause before the ledger asks for a stream's state a second time.
 	secondLook = 400 * time.Millisecond
-	// steady is how long after an append the stream is assumed not to have been replaced.
+	// steady is how long after an append the ledger assumes that nobody has replaced the stream.
 	steady = time.Second
 )
 
 var (
 	// errNotStored: the stream's leader has no such message.
 	errNotStored = errors.New("not stored")
-	// errAlone: the server that answers for a stream may no longer lead it.
+	// errAlone: the server that answers for a stream may no longer lead that stream.
 	errAlone = errors.New("the server that answers for the stream has heard from too few others " +
 		"lately to lead it")
 )
 
-// A ledger is a stream whose messages 1, 2, ... are everything that was ever put there. The
-// goroutine that leads owns it; any goroutine may read.
+// A ledger is a stream that keeps every message ever stored in it, as messages 1, 2, ... . Only the
+// goroutine that leads may use a ledger, but any goroutine may call read.
 //
 // Invariants:
-//  1. The stream was seen to hold messages 1..n, and sum is the hash of message n.
+//  1. The ledger has seen messages 1..n in the stream, and sum is the hash of message n.
 type ledger struct {
 	nc            *nats.Conn
 	js            jetstream.JetStream
@@ -54,9 +55,9 @@ type ledger struct {
 
 	n       uint64
 	sum     [sha256.Size]byte
-	seen    time.Time // when message n was last seen to be there
+	seen    time.Time // when the ledger last saw message n in the stream
 	dials   uint64    // the connection's reconnects at that time
-	missing time.Time // since when every answer lacked it; zero: none did
+	missing time.Time // since when all answers have lacked message n; zero: the last one did not
 }
 
 // advance notes that message n+1 is stored.
@@ -70,13 +71,14 @@ func (l *ledger) saw() {
 	l.seen, l.dials, l.missing = time.Now(), l.nc.Stats().Reconnects, time.Time{}
 }
 
-// put stores data as message n+1, unless it is there already. If something else is there, put
-// returns that. After an error that does not match ErrCorrupt, data may be stored, now or later.
+// put stores data as message n+1, unless the stream already holds that message. If message n+1 has
+// other bytes, put returns these. After an error that does not match ErrCorrupt, the server may
+// have stored data, or may store data later.
 func (l *ledger) put(ctx context.Context, data []byte) (other []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
 	var wait backoff
-	var asked int // how often the stream's leader answered that it has not stored data
+	var asked int // how often the stream's leader said that it has not stored data
 	for {
 		refused := l.publish(ctx, data)
 		if refused == nil || errors.Is(refused, runlog.ErrCorrupt) {
@@ -108,14 +110,14 @@ func (l *ledger) put(ctx context.Context, data []byte) (other []byte, err error)
 	}
 }
 
-// unanswered says that no server reported the outcome of a message.
+// unanswered says that no server answered whether it stored a message.
 func unanswered(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout)
 }
 
-// silence explains, as a suffix to an error's text, why messages were not answered although the
-// stream's leader answered so often that it has not stored them. A server does not say that its
-// disk is full.
+// silence returns a suffix to an error's text. The suffix explains why the server did not
+// acknowledge messages, although the stream's leader said asked times that it has not stored them.
+// A server does not report that its disk is full.
 func (l *ledger) silence(asked int) string {
 	switch {
 	case asked == 0:
@@ -129,15 +131,16 @@ func (l *ledger) silence(asked int) string {
 		"says which): free space, then restart nats-server"
 }
 
-// deleted says that the stream does not exist.
+// deleted says whether err means that the stream does not exist.
 func deleted(err error) bool {
 	var api *jetstream.APIError
 	return errors.Is(err, jetstream.ErrStreamNotFound) ||
 		errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamNotFound
 }
 
-// gone returns the error for a stream that was there and is not. If there are several servers, one
-// that just started may not know of the stream yet, so the answer counts only if it comes twice.
+// gone returns the error for a stream that existed and no longer exists. In a cluster, a server
+// that just started may not know the stream yet. So gone asks a second time, and believes only two
+// equal answers.
 func (l *ledger) gone(ctx context.Context) error {
 	if l.replicas > 1 {
 		pause(ctx, 2*secondLook)
@@ -173,18 +176,18 @@ func (l *ledger) publish(ctx context.Context, data []byte) error {
 	return nil
 }
 
-// attempt is how long one request waits for its answer.
+// attempt is how long the ledger waits for the answer to one request.
 func (l *ledger) attempt() time.Duration { return l.timeout / 4 }
 
-// fresh says that, since message n was seen, no server that has lost messages can have taken over
-// the stream. Otherwise another coordinator might have stored another message n on such a server,
-// and message n+1 would not follow it.
+// fresh says that, since the ledger last saw message n, no server that lost messages can have
+// become the stream's leader. On such a server another coordinator might have stored another
+// message n, and message n+1 would not follow that message.
 func (l *ledger) fresh() bool {
 	return l.n == 0 || time.Since(l.seen) < steady && l.nc.Stats().Reconnects == l.dials
 }
 
-// check asks whether the stream still holds message n. The error matches ErrCorrupt if it certainly
-// does not.
+// check asks the stream's leader whether the stream still holds message n. The error matches
+// ErrCorrupt if the stream certainly lost message n.
 func (l *ledger) check(ctx context.Context) error {
 	if l.n == 0 {
 		return nil
@@ -203,8 +206,9 @@ func (l *ledger) check(ctx context.Context) error {
 	return nil
 }
 
-// lose decides what it means that the stream's leader lacks message n. A single server is believed.
-// If there are several servers, the one that answered may not yet know that it no longer leads.
+// lose returns the error for a stream whose leader answered that it lacks message n. A single
+// server that lacks message n has lost it. In a cluster, the server that answered may not know yet
+// that it no longer leads, so lose returns a temporary error first.
 func (l *ledger) lose(ctx context.Context) error {
 	if l.missing.IsZero() {
 		l.missing = time.Now()
@@ -225,10 +229,11 @@ func (l *ledger) lose(ctx context.Context) error {
 		runlog.ErrCorrupt, l.name, l.n)
 }
 
-// info returns the state of the stream from a server that certainly leads it. A server that was
-// stopped or cut off answers from its own copy until it learns of a new leader. Such a server has
-// not heard from the others lately, so leads tells it apart. If it is just reading messages that
-// they sent before the election, only a second question tells.
+// info returns the state of the stream from a server that certainly leads the stream. A former
+// leader that was stopped, or cut off from the others, answers from its own copy until it learns of
+// the new leader. The function leads recognizes such a server, because the server has not heard
+// from the others lately. But while that server reads messages that the others sent before the
+// election, leads cannot recognize it. So info asks twice.
 func (l *ledger) info(ctx context.Context) (state jetstream.StreamState, err error) {
 	ask := func(ctx context.Context) error {
 		s, err := l.js.Stream(ctx, l.name)
@@ -259,8 +264,8 @@ func (l *ledger) info(ctx context.Context) (state jetstream.StreamState, err err
 	return state, nil
 }
 
-// leads says whether the answering server has heard lately from so many others that no majority can
-// have elected a leader without them.
+// leads says whether the answering server has heard lately from so many other servers that the rest
+// cannot have elected another leader.
 func leads(info *jetstream.StreamInfo) bool {
 	heard := 1 // itself
 	if info.Cluster != nil {
@@ -273,8 +278,8 @@ func leads(info *jetstream.StreamInfo) bool {
 	return heard > info.Config.Replicas/2
 }
 
-// state returns how many messages the stream has. The error matches ErrCorrupt if messages are
-// missing.
+// state returns how many messages the stream has. The error matches ErrCorrupt if the stream lacks
+// one of its messages.
 func (l *ledger) state(ctx context.Context) (last uint64, err error) {
 	s, err := l.info(ctx)
 	switch {
@@ -296,7 +301,8 @@ func wrongLast(err error) bool {
 		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }
 
-// A backoff grows from 20 ms to a second, with jitter.
+// A backoff is the length of the next pause between attempts, without jitter. It grows from 20 ms
+// to a second.
 type backoff time.Duration
 
 // sleep waits, and returns false if ctx ends first.

@@ -10,15 +10,15 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Begin implements [runlog.Log]. It waits for the lease, and reads the records that were stored
-// since it last read the log.
+// Begin implements [runlog.Log]. Begin waits for the lease, and then reads the records that other
+// coordinators have stored since l last read the streams.
 //
-// Errors match [runlog.ErrCorrupt], or are the cause of ctx, or come from a closed connection.
+// An error matches [runlog.ErrCorrupt], or is the cause of ctx, or comes from a closed connection.
 func (l *Log) Begin(ctx context.Context) (epoch uint64, err error) {
 	if err := l.complete(ctx); err != nil {
 		return 0, fmt.Errorf("log of run %s: %w", l.cfg.Run, err)
 	}
-	l.objects.known = nil // others may have led
+	l.objects.known = nil // other coordinators may have led
 	lost := make(chan struct{})
 	l.mu.Lock()
 	l.lost = lost
@@ -31,7 +31,7 @@ func (l *Log) Begin(ctx context.Context) (epoch uint64, err error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.cfg.Timeout)
 		defer cancel()
 		if errors.Is(err, runlog.ErrCorrupt) {
-			_ = l.seen.store(ctx, max(l.seen.n, l.Last())) // so that the next one knows, too
+			_ = l.seen.store(ctx, max(l.seen.n, l.Last())) // so that the next coordinator knows, too
 		}
 		return 0, errors.Join(err, l.lease.release(ctx))
 	}
@@ -54,7 +54,8 @@ func (l *Log) begin(ctx context.Context) (uint64, error) {
 	return l.epochs.next(ctx, least)
 }
 
-// LastEpoch implements [runlog.Epochs]. With [Config].Existing it returns 0 before the first Begin.
+// LastEpoch implements [runlog.Epochs]. With [Config].Existing, LastEpoch returns 0 before the
+// first Begin.
 func (l *Log) LastEpoch(ctx context.Context) (last uint64, err error) {
 	if l.epochs == nil {
 		return 0, nil
@@ -77,7 +78,7 @@ func (l *Log) PassEpochs(ctx context.Context, last uint64) error {
 	return err
 }
 
-// refresh reads the records that are new in the streams.
+// refresh reads the records and changes of the roster that the streams got since the last refresh.
 func (l *Log) refresh(ctx context.Context) error {
 	last, err := l.settled(ctx, l.records)
 	if err != nil {
@@ -104,8 +105,8 @@ func (l *Log) refresh(ctx context.Context) error {
 	return errors.Join(bad, err, ctx.Err())
 }
 
-// settled returns how many messages a stream has, once its leader has all messages that were seen
-// there.
+// settled waits until a stream's leader has all messages that the ledger has seen, and returns how
+// many messages the stream has.
 func (l *Log) settled(ctx context.Context, of *ledger) (uint64, error) {
 	var wait backoff
 	for {
@@ -117,7 +118,7 @@ func (l *Log) settled(ctx context.Context, of *ledger) (uint64, error) {
 	}
 }
 
-// accept notes that the stream holds the next record.
+// accept verifies the stream's next record, and makes it the end of the chain.
 func (l *Log) accept(record []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -137,7 +138,7 @@ func (l *Log) accept(record []byte) error {
 	return nil
 }
 
-// ofThisRun refuses a record 1 of another run than the log's.
+// ofThisRun returns an error for a record 1 that begins another run than the log's.
 func (l *Log) ofThisRun(r *wire.Record) error {
 	if r.N == 1 && r.Plan.Run != l.cfg.Run {
 		return fmt.Errorf("%w: record 1 begins run %s, the log is that of run %s", runlog.ErrPlan,
@@ -147,11 +148,11 @@ func (l *Log) ofThisRun(r *wire.Record) error {
 }
 
 // Append implements [runlog.Log]. If the broker refuses the record, because its disk or the stream
-// is full, Append fails at once, and the error's text says what to do; the same bytes can be
-// appended later. If the broker does not answer, Append waits for up to [Config].Timeout. The error
-// matches [runlog.ErrDeposed] if the lease is lost. It matches [runlog.ErrCorrupt] if the stream no
-// longer holds what it did, and [runlog.ErrPlan] if record 1 begins a run of another name, which is
-// then not stored.
+// is full, Append fails at once, and the error's text says what to do. The caller may append the
+// same bytes later. If the broker does not answer, Append waits for up to [Config].Timeout. The
+// error matches [runlog.ErrDeposed] if the lease is lost. The error matches [runlog.ErrCorrupt] if
+// the stream has lost or changed messages. If record 1 begins a run of another name, Append does
+// not store the record, and the error matches [runlog.ErrPlan].
 func (l *Log) Append(ctx context.Context, n uint64, record []byte) error {
 	if err := l.append(ctx, n, record); err != nil {
 		return fmt.Errorf("log: append of record %d: %w", n, err)
@@ -176,7 +177,7 @@ func (l *Log) append(ctx context.Context, n uint64, record []byte) error {
 		return err
 	}
 	if err := l.ofThisRun(&r); err != nil {
-		return err // before it is stored: nothing removes it from the stream
+		return err // check before put: nothing could remove the record from the stream
 	}
 	other, err := l.records.put(ctx, record)
 	switch {
@@ -186,7 +187,7 @@ func (l *Log) append(ctx context.Context, n uint64, record []byte) error {
 		if err := l.accept(record); err != nil || n > 1 || l.seen == nil {
 			return err
 		}
-		_ = l.seen.store(ctx, 1) // a hint: the lease and the next Begin give better ones
+		_ = l.seen.store(ctx, 1) // may fail: the lease and the next Begin also store a record's index
 		return nil
 	}
 	if err := l.accept(other); err != nil {
@@ -195,7 +196,8 @@ func (l *Log) append(ctx context.Context, n uint64, record []byte) error {
 	return &runlog.ConflictError{N: n, Record: other}
 }
 
-// compare decides the append of a record that the log already has.
+// compare returns a ConflictError if record n of the log differs from the record that the caller
+// appends.
 func (l *Log) compare(ctx context.Context, n uint64, record []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, l.cfg.Timeout)
 	defer cancel()
@@ -209,7 +211,8 @@ func (l *Log) compare(ctx context.Context, n uint64, record []byte) error {
 	return nil
 }
 
-// Read implements [runlog.Log]. It verifies the chain, and holds about a megabyte.
+// Read implements [runlog.Log]. Read verifies the chain of records, and needs about a megabyte of
+// memory.
 func (l *Log) Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error {
 	l.mu.Lock()
 	tail := l.tail

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// admit notes that the stream of members holds the next batch.
+// admit verifies the next batch in the stream of members, and applies it to the roster.
 func (l *Log) admit(text []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -28,7 +28,8 @@ func (l *Log) admit(text []byte) error {
 	return nil
 }
 
-// readBatch reads a batch in either form: the old one is ids alone, one a line.
+// readBatch reads a batch in the current or the old form. The old form is a list of ids, one a
+// line.
 func (l *Log) readBatch(text []byte) (batch roster.Batch, sum roster.Sum, err error) {
 	if strings.HasPrefix(string(text), roster.Head) {
 		batch, sum, err = roster.Open(text, l.sealed)
@@ -48,9 +49,9 @@ func (l *Log) readBatch(text []byte) (batch roster.Batch, sum roster.Sum, err er
 	return batch, l.sealed.Then(text), nil
 }
 
-// AddMembers implements [runlog.Log]. After an error that does not match [runlog.ErrDeposed], the
-// members may be stored all the same. The next call then reports that another coordinator assigned
-// the slots, because this one does not know of them.
+// AddMembers implements [runlog.Log]. Even after an error that does not match [runlog.ErrDeposed],
+// the members may be stored. Then the next call reports that another coordinator assigned the
+// slots, because this Log does not know that its own members are stored.
 func (l *Log) AddMembers(ctx context.Context, ids []string) error {
 	for first := true; len(ids) > 0; first = false {
 		some := ids[:min(len(ids), l.batchLen())]
@@ -67,7 +68,7 @@ func (l *Log) AddMembers(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// batchLen is how many ids a message has room for.
+// batchLen is how many ids fit into one message.
 func (l *Log) batchLen() int {
 	most := l.cfg.Conn.MaxPayload()
 	if most <= 0 {
@@ -99,7 +100,7 @@ func (l *Log) Retire(ctx context.Context, id string) error {
 	return nil
 }
 
-// change stores a batch as the next one.
+// change stores a batch as the next message of the stream of members.
 func (l *Log) change(ctx context.Context, batch roster.Batch) error {
 	l.mu.Lock()
 	lost := l.lost

@@ -13,14 +13,14 @@ import (
 
 var _ runlog.Memories = (*Log)(nil)
 
-// A seen holds the index of a record that the log had: the last one when a coordinator began or
-// closed the log. It is a second key of the epoch's bucket. So a coordinator that stands by also
-// knows the leader's claims.
+// A seen holds the index of a record that the log has held: the last record when a coordinator
+// began or closed the log. The index is a second key of the epoch's bucket. A coordinator that
+// stands by also learns indexes from the leader's claims.
 type seen struct {
 	register
-	n      uint64 // the largest that was read, stored or claimed
-	absent bool   // no coordinator that stores it has begun
-	left   string // what was there besides records when this coordinator began
+	n      uint64 // the largest index that was read, stored or claimed
+	absent bool   // no coordinator has stored this key yet
+	left   string // what the log held besides records when this coordinator began
 }
 
 func openSeen(ctx context.Context, l *Log, replicas int) (*seen, error) {
@@ -31,7 +31,7 @@ func openSeen(ctx context.Context, l *Log, replicas int) (*seen, error) {
 	return &seen{register: r}, err
 }
 
-// store stores that the log has record n.
+// store stores n, the index of a record that the log holds.
 func (s *seen) store(ctx context.Context, n uint64) error {
 	err := patiently(ctx, s.nc, func(ctx context.Context) error {
 		_, err := s.kv.Put(ctx, s.key, strconv.AppendUint(nil, n, 10))
@@ -44,7 +44,7 @@ func (s *seen) store(ctx context.Context, n uint64) error {
 	return nil
 }
 
-// load reads what is stored.
+// load reads the stored index.
 func (s *seen) load(ctx context.Context) error {
 	return patiently(ctx, s.nc, func(ctx context.Context) error {
 		value, _, err := s.entry(ctx)
@@ -63,7 +63,7 @@ func (s *seen) load(ctx context.Context) error {
 	})
 }
 
-// recall finds out what the log held before, when a new epoch is about to begin.
+// recall finds out which record the log once held. Begin calls recall before it begins a new epoch.
 func (l *Log) recall(ctx context.Context) error {
 	last, s := l.Last(), l.seen
 	if err := s.load(ctx); err != nil {
@@ -99,14 +99,14 @@ func (l *Log) remains(epoch uint64) string {
 	return strings.Join(left, ", ")
 }
 
-// Seen implements [runlog.Memories]. It knows more than Last after Begin, and in a log that was
-// opened with [Config].Existing, to be read.
+// Seen implements [runlog.Memories]. Seen may exceed Last only after Begin, or in a log that was
+// opened with [Config].Existing.
 func (l *Log) Seen(ctx context.Context) (uint64, error) {
 	s := l.seen
 	if s == nil {
 		bucket := epochBucket(l.cfg.Run)
 		s = &seen{register: register{nc: l.cfg.Conn, bucket: bucket, key: "seen"}}
-		if err := s.load(ctx); err != nil && !deleted(err) { // without the bucket nobody has led
+		if err := s.load(ctx); err != nil && !deleted(err) { // without the bucket no coordinator has led
 			return 0, err
 		}
 	}
@@ -119,7 +119,7 @@ func (l *Log) Forget(ctx context.Context) error {
 	return l.seen.store(ctx, l.Last())
 }
 
-// Left implements [runlog.Memories]. It knows of something after Begin.
+// Left implements [runlog.Memories]. Before Begin, Left returns "".
 func (l *Log) Left(context.Context) (string, error) {
 	if l.seen == nil || l.Last() > 0 {
 		return "", nil

@@ -19,11 +19,12 @@ import (
 
 var _ runlog.Objects = (*Log)(nil)
 
-// An objectBucket holds the vectors of a log. A run makes it with its first vector. The goroutine
-// that leads owns stored and known; mu guards the rest, which any goroutine may need to read.
+// An objectBucket holds the vectors of a log. A run creates the bucket when it stores its first
+// vector. Only the goroutine that leads uses stored and known. mu guards the other fields, which
+// any goroutine may read.
 type objectBucket struct {
-	stored runlog.ObjectName            // the vector that was put last
-	known  map[runlog.ObjectName]string // vectors that may be there; nil until listed
+	stored runlog.ObjectName            // the vector that putObject stored last
+	known  map[runlog.ObjectName]string // vectors that the bucket may hold; nil until listed
 
 	mu     sync.Mutex // guards what follows
 	store  jetstream.ObjectStore
@@ -32,8 +33,8 @@ type objectBucket struct {
 
 func (l *Log) objectBucket() string { return objectBucketOf(l.cfg.Run) }
 
-// openObjects finds the bucket, or makes it if create is set. The error matches ErrNoObject if
-// there is none.
+// openObjects finds the bucket, or creates the bucket if create is set. The error matches
+// ErrNoObject if there is no bucket.
 func (l *Log) openObjects(ctx context.Context, create bool) (*objectBucket, error) {
 	b := &l.objects
 	b.mu.Lock()
@@ -52,7 +53,7 @@ func (l *Log) openObjects(ctx context.Context, create bool) (*objectBucket, erro
 				MaxBytes:    cmp.Or(l.cfg.MaxBytes, -1),
 			})
 			if errors.Is(err, jetstream.ErrBucketExists) {
-				store, err = l.js.ObjectStore(ctx, bucket) // somebody has just made it
+				store, err = l.js.ObjectStore(ctx, bucket) // another process has just created it
 			}
 		}
 		if err == nil {
@@ -73,7 +74,7 @@ func (l *Log) openObjects(ctx context.Context, create bool) (*objectBucket, erro
 	return b, nil
 }
 
-// checkObjects refuses a bucket that could lose vectors.
+// checkObjects returns an error if the bucket's configuration would let it lose vectors.
 func (l *Log) checkObjects(c jetstream.StreamConfig) error {
 	for _, s := range []setting{
 		{"storage", c.Storage, c.Storage == jetstream.FileStorage, "file"},
@@ -91,8 +92,9 @@ func (l *Log) checkObjects(c jetstream.StreamConfig) error {
 	return nil
 }
 
-// PutObject implements [runlog.Objects]. It reads the vector back: when a stream changes its leader
-// meanwhile, the NATS client sends pieces again one by one, in another order.
+// PutObject implements [runlog.Objects]. PutObject reads the stored vector back to verify it. If
+// the stream changes its leader meanwhile, the NATS client sends pieces of the vector again, in
+// another order.
 func (l *Log) PutObject(ctx context.Context, name runlog.ObjectName, data []byte) error {
 	if err := l.putObject(ctx, name, data); err != nil {
 		return fmt.Errorf("log: vector of record %d: %w%s", name.N, err, remedy(err))
@@ -126,10 +128,10 @@ func (l *Log) putObject(ctx context.Context, name runlog.ObjectName, data []byte
 	return nil
 }
 
-// publishHead bounds the bytes that a message in JetStream has besides its data.
+// publishHead bounds the bytes of a JetStream message besides its data.
 const publishHead = 512
 
-// pieceLen is how many bytes of a vector a message has.
+// pieceLen is how many bytes of a vector PutObject sends in one message.
 func (l *Log) pieceLen() uint32 {
 	if most := l.cfg.Conn.MaxPayload(); most > publishHead {
 		return uint32(min(most-publishHead, wire.MaxPiece))
@@ -146,11 +148,11 @@ func (l *Log) Object(ctx context.Context, name runlog.ObjectName) ([]byte, error
 	return data, nil
 }
 
-// errLags: the server that answered does not yet have all that its leader has.
+// errLags: the server that answered does not have all messages of the stream's leader yet.
 var errLags = errors.New("a server that should have it does not have it yet")
 
-// damagedReads is how often a damaged vector is read before it is reported: on a server that does
-// not yet have all pieces a vector looks damaged, too.
+// damagedReads is how often readObject reads a damaged vector before it returns an error. A vector
+// also looks damaged if the answering server does not have all its pieces yet.
 const damagedReads = 5
 
 func (l *Log) readObject(ctx context.Context, name runlog.ObjectName) ([]byte, error) {
@@ -185,8 +187,8 @@ func (l *Log) readOnce(ctx context.Context, b *objectBucket, name runlog.ObjectN
 	return data, name.Check(data)
 }
 
-// missing asks the bucket's leader for a vector that another server does not have, perhaps only not
-// yet. The error matches ErrNoObject if the leader does not have it either.
+// missing asks the bucket's leader for a vector that another server lacks, perhaps only for now.
+// The error matches ErrNoObject if the leader also lacks the vector.
 func (l *Log) missing(ctx context.Context, name runlog.ObjectName) error {
 	bucket := l.objectBucket()
 	m, err := fromLeader(ctx, l.cfg.Conn, "OBJ_"+bucket,
@@ -203,12 +205,12 @@ func (l *Log) missing(ctx context.Context, name runlog.ObjectName) error {
 	return fmt.Errorf("bucket %s: %w", bucket, errLags)
 }
 
-// metaSubject is the subject of a bucket's entry for an object.
+// metaSubject is the subject of the message that describes an object in a bucket.
 func metaSubject(bucket string, name runlog.ObjectName) string {
 	return "$O." + bucket + ".M." + base64.URLEncoding.EncodeToString([]byte(name.String()))
 }
 
-// KeepObjects implements [runlog.Objects]. It lists the bucket once after each Begin.
+// KeepObjects implements [runlog.Objects]. The first call after each Begin lists the bucket.
 func (l *Log) KeepObjects(ctx context.Context, n uint64, names []runlog.ObjectName) error {
 	b, err := l.openObjects(ctx, false)
 	if errors.Is(err, runlog.ErrNoObject) {
@@ -232,7 +234,7 @@ func (l *Log) KeepObjects(ctx context.Context, n uint64, names []runlog.ObjectNa
 	return nil
 }
 
-// list finds which vectors are there.
+// list reads the names of the vectors in the bucket.
 func (b *objectBucket) list(ctx context.Context) error {
 	infos, err := b.store.List(ctx)
 	if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
@@ -247,7 +249,7 @@ func (b *objectBucket) list(ctx context.Context) error {
 	return nil
 }
 
-// deleteObject deletes a vector, and the marker that the bucket leaves in its place.
+// deleteObject deletes a vector, and then the marker that JetStream stores for a deleted object.
 func (l *Log) deleteObject(ctx context.Context, b *objectBucket, name runlog.ObjectName) error {
 	if err := b.store.Delete(ctx, name.String()); err != nil {
 		if errors.Is(err, jetstream.ErrObjectNotFound) {

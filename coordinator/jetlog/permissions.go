@@ -3,8 +3,9 @@ package jetlog
 import "github.com/zofl/zofl/internal/subjects"
 
 // Subjects returns the subjects to which the log of a run publishes, for permissions of the broker.
-// With dense, they include the subjects of its vectors. The log also answers flow control of the
-// server (allow_responses), and subscribes only below its connection's inbox.
+// With dense, the list includes the subjects of the run's vectors. The log also answers the
+// server's flow-control messages (allow_responses), and subscribes only to subjects below its
+// connection's inbox.
 //
 // $JS.API.> covers the whole account: if runs must not touch each other's logs, give them accounts
 // of their own.
@@ -19,7 +20,7 @@ func Subjects(run string, dense bool) []string {
 	return list
 }
 
-// Names of the buckets of a run.
+// These functions return the names of a run's buckets.
 func leaseBucket(run string) string    { return "ZO_" + run + "_LEASE" }
 func epochBucket(run string) string    { return "ZO_" + run + "_EPOCH" }
 func objectBucketOf(run string) string { return "ZO_" + run + "_OBJECTS" }

@@ -13,21 +13,21 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// A read asks for batches of at most batchMessages messages and about batchBytes bytes, because
-// servers send a batch without waiting for the reader.
+// The function read asks for batches of at most batchMessages messages and about batchBytes bytes.
+// The limits are needed because a server sends a whole batch without waiting for the reader.
 const (
 	batchMessages = 1024
 	batchBytes    = 1 << 20
-	// ahead is how many messages are asked for at once of a server without batches.
+	// ahead is how many single requests the reader sends at once to a server that does not support
+	// batches.
 	ahead = 64
 )
 
-// pendingHeader is in the messages of a batch, which servers send from version 2.11 on. Older ones
-// answer with one message, and nothing after it.
+// pendingHeader is a header of the messages in a batch. Servers support batches from version 2.11
+// on. Older servers answer a request for a batch with one message.
 const pendingHeader = "Nats-Num-Pending"
 
-// A getRequest is the body of a request for messages. (The field names are
-// those of the servers' API.)
+// A getRequest is the body of a request for messages. (The servers' API defines the field names.)
 type getRequest struct {
 	Seq      uint64 `json:"seq,omitempty"`
 	LastFor  string `json:"last_by_subj,omitempty"`
@@ -43,16 +43,16 @@ func (r getRequest) body() []byte {
 	return b
 }
 
-// A storedMessage is a message as a stream's leader returns it.
+// A storedMessage is a message in the form in which a stream's leader returns it.
 type storedMessage struct {
 	Seq    uint64 `json:"seq"`
 	Header []byte `json:"hdrs"`
 	Data   []byte `json:"data"`
 }
 
-// fromLeader asks the leader of a stream for a message. nats.go asks by a direct get instead, which
-// a server may answer that does not have the message yet. The error matches errNotStored if the
-// leader has none.
+// fromLeader asks the leader of a stream for a message. nats.go would use a direct get, and any
+// server may answer a direct get, even a server that does not have the message yet. The error
+// matches errNotStored if the leader has no such message.
 func fromLeader(
 	ctx context.Context, nc *nats.Conn, stream string, r getRequest,
 ) (storedMessage, error) {
@@ -89,9 +89,9 @@ func (l *ledger) get(ctx context.Context, seq uint64) ([]byte, error) {
 	return m.Data, err
 }
 
-// read calls each with messages from..to until it returns false. Any server with the stream may
-// send them. The reader asks the leader for messages that such a server lacks. The error matches
-// ErrCorrupt if the leader lacks one, too.
+// read calls each with messages from..to until each returns false. Any server with the stream may
+// send the messages. read asks the leader for messages that such a server lacks. The error matches
+// ErrCorrupt if the leader also lacks one of them.
 func (l *ledger) read(ctx context.Context, from, to uint64, each func(data []byte) bool) error {
 	if from > to {
 		return nil
@@ -101,8 +101,8 @@ func (l *ledger) read(ctx context.Context, from, to uint64, each func(data []byt
 	if err != nil {
 		return err
 	}
-	defer func() { _ = sub.Unsubscribe() }() // fails only where the connection is gone
-	// NextMsg takes no context.
+	defer func() { _ = sub.Unsubscribe() }() // fails only if the connection is closed
+	// NextMsg takes no context, so the end of ctx unsubscribes.
 	defer context.AfterFunc(ctx, func() { _ = sub.Unsubscribe() })()
 	r.sub = sub
 	return r.run()
@@ -119,13 +119,13 @@ type reader struct {
 	to      uint64
 	each    func(data []byte) bool
 	stopped bool
-	single  bool // the server knows no batches
+	single  bool // the server does not support batches
 }
 
 func (r *reader) run() error {
 	for r.next <= r.to && !r.stopped && r.ctx.Err() == nil {
 		next := r.next
-		// Whatever ended the batch, ask the leader.
+		// If the batch brought no message, ask the leader, whatever the error was.
 		if err := r.batch(); r.next > next || r.stopped {
 			continue
 		} else if r.ctx.Err() != nil {
@@ -140,7 +140,7 @@ func (r *reader) run() error {
 	return context.Cause(r.ctx)
 }
 
-// batch asks for the next messages and takes them as long as they come in order.
+// batch asks for a batch of the next messages, and takes messages until one is out of order.
 func (r *reader) batch() error {
 	if r.single {
 		return r.several()
@@ -167,8 +167,8 @@ func (r *reader) batch() error {
 	}
 }
 
-// several asks for the next messages with a request for each, and takes the answers in the order of
-// the requests. It returns once one does not come.
+// several sends one request for each of the next messages, and takes the answers in the order of
+// the requests. several returns when an answer is missing.
 func (r *reader) several() error {
 	first, last := r.next, min(r.to, r.next+ahead-1)
 	inbox := func(seq uint64) string {
@@ -210,7 +210,7 @@ func (r *reader) isNext(m *nats.Msg) bool {
 }
 
 // receive returns the next message that answers the last request, and drops answers to earlier
-// ones.
+// requests.
 func (r *reader) receive(inbox string) (*nats.Msg, error) {
 	for {
 		m, err := r.sub.NextMsg(r.attempt())
@@ -225,7 +225,7 @@ func (r *reader) take(data []byte) {
 	r.stopped = !r.each(data)
 }
 
-// askLeader asks the leader for the next message, until it answers.
+// askLeader asks the leader for the next message, until the leader answers.
 func (r *reader) askLeader() error {
 	ctx, cancel := context.WithTimeout(r.ctx, patience)
 	defer cancel()
@@ -242,7 +242,7 @@ func (r *reader) askLeader() error {
 		case errors.Is(err, errNotStored):
 			missing = fmt.Errorf("%w: stream %s has no message %d", runlog.ErrCorrupt, r.name,
 				r.next)
-			// A server that no longer leads may lack the last messages, but none before them.
+			// A server that no longer leads may lack the last messages of the stream, but no others.
 			if _, err := r.get(ctx, r.to); r.replicas == 1 || err == nil && r.next < r.to {
 				return missing
 			}

@@ -13,8 +13,9 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// remedies say what to do about refusals that only the operator of a server can end, or another
-// flag. (nats.go has no names for most of these codes.)
+// remedies are texts by error code of the server. They say what an operator can change, in the
+// server, the account or zofl's flags, so that the server accepts the request. (nats.go has no
+// names for most of these codes.)
 var remedies = map[jetstream.ErrorCode]string{
 	10023: "the servers have no room: raise max_file of their jetstream block, or free resources",
 	10026: "raise max_consumers of the account",
@@ -33,10 +34,10 @@ var remedies = map[jetstream.ErrorCode]string{
 	10122: "give a --max-bytes that is at most the account's limit for a stream",
 }
 
-// errDenied: the broker does not let this user do what a log needs.
+// errDenied: the broker denies this user a subject that a log needs.
 var errDenied = errors.New("denied by the broker's permissions")
 
-// remedy returns what to do about an error, as a suffix to its text.
+// remedy returns a suffix to an error's text that says what to do, or "".
 func remedy(err error) string {
 	var api *jetstream.APIError
 	if errors.As(err, &api) && remedies[api.ErrorCode] != "" {
@@ -45,14 +46,14 @@ func remedy(err error) string {
 	return ""
 }
 
-// hopeless says that sending the message again will not help for now.
+// hopeless says that the broker would now refuse the same message again.
 func hopeless(err error) bool {
 	return remedy(err) != "" || errors.Is(err, nats.ErrMaxPayload) || errors.Is(err,
 		nats.ErrConnectionClosed)
 }
 
-// refused returns an error about a part of the log with what to do. It matches [runlog.ErrConfig]
-// if waiting does not cure it.
+// refused adds to an error the part of the log that it concerns, and what to do. The result matches
+// [runlog.ErrConfig] if the call would also fail later.
 func refused(part string, err error) error {
 	switch {
 	case err == nil, errors.Is(err, runlog.ErrConfig), errors.Is(err, runlog.ErrCorrupt):
@@ -73,17 +74,19 @@ func refused(part string, err error) error {
 	return fmt.Errorf("%s: %w", part, err)
 }
 
-// noPeers: a cluster has too few servers for a stream, perhaps because they just start.
+// noPeers: a cluster has too few servers for a stream, perhaps because some servers have not
+// started yet.
 const noPeers = 10005
 
-// final says that a server refuses a request however often it comes.
+// final says that the server will refuse the same request each time.
 func final(err error) bool {
 	var api *jetstream.APIError
 	return errors.As(err, &api) && api.Code == 400 && api.ErrorCode != noPeers
 }
 
-// denied returns an error if the broker does not let this user publish to JetStream, or get its
-// answers. The broker says that beside the request, which gets no answer.
+// denied returns an error if the broker does not let this user publish to JetStream, or receive
+// JetStream's answers. The broker does not answer such a request. It reports the denial as an error
+// of the connection.
 func denied(nc *nats.Conn, cause error) error {
 	last := nc.LastError()
 	if !transient(cause) || !errors.Is(last, nats.ErrPermissionViolation) {
@@ -98,7 +101,7 @@ func denied(nc *nats.Conn, cause error) error {
 	return nil
 }
 
-// transient says that the same call may succeed later: servers are restarting, or electing a
+// transient says that the same call may succeed later, because servers are restarting or electing a
 // leader.
 func transient(err error) bool {
 	for _, t := range []error{
@@ -117,7 +120,7 @@ func transient(err error) bool {
 		api.ErrorCode != jetstream.JSErrCodeJetStreamNotEnabledForAccount
 }
 
-// apiTimeout is the servers' own limit for an answer.
+// apiTimeout is how long servers themselves take at most for an answer.
 const apiTimeout = 5 * time.Second
 
 // patiently repeats f until its error is not transient, or ctx ends, or the broker denies what f

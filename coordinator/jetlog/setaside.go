@@ -10,11 +10,12 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// SetAside makes room for another run in a log that has lost all its records. It moves the stream
-// of members to a stream whose name ends in _BEFORE_N. It returns that name, or "" if there are no
-// members. The epoch stays. The log must be led, and be opened again afterwards.
+// SetAside makes room for another run in a log that has lost all its records. SetAside moves the
+// stream of members to a stream whose name ends in _BEFORE_N. SetAside returns that name, or "" if
+// there are no members. The last epoch stays stored. The caller must lead the log, and open the log
+// again afterwards.
 //
-// The error matches [runlog.ErrConfig] if the log has records, or is the broker's.
+// The error matches [runlog.ErrConfig] if the log has records. Other errors come from the broker.
 func (l *Log) SetAside(ctx context.Context) (name string, err error) {
 	if last := l.Last(); last > 0 {
 		return "", fmt.Errorf("log of run %s: %w: it has %d records: another run needs another "+

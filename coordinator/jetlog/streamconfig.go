@@ -14,7 +14,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// stream returns the configuration of a ledger's stream. It refuses a message rather than drop one.
+// stream returns the configuration of a ledger's stream. With this configuration, a full stream
+// refuses new messages and keeps the old ones.
 func (l *ledger) stream(replicas int) jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name: l.name, Subjects: []string{l.subject}, Description: "zofl: " + l.what +
@@ -27,10 +28,10 @@ func (l *ledger) stream(replicas int) jetstream.StreamConfig {
 	}
 }
 
-// startsWithin is how long servers that start may have no JetStream yet.
+// startsWithin is how long after its start a server may not offer JetStream yet.
 const startsWithin = 5 * time.Second
 
-// open finds the stream, or makes it.
+// open finds the stream, or creates the stream if create is set.
 func (l *ledger) open(ctx context.Context, replicas int, create bool) error {
 	var s jetstream.Stream
 	began := time.Now()
@@ -39,7 +40,7 @@ func (l *ledger) open(ctx context.Context, replicas int, create bool) error {
 		if errors.Is(err, jetstream.ErrStreamNotFound) && create {
 			s, err = l.js.CreateStream(ctx, l.stream(replicas))
 			if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
-				s, err = l.js.Stream(ctx, l.name) // somebody has just made it
+				s, err = l.js.Stream(ctx, l.name) // another process has just created it
 			}
 		}
 		if errors.Is(err, nats.ErrNoResponders) && time.Since(began) > startsWithin {
@@ -58,7 +59,7 @@ func (l *ledger) open(ctx context.Context, replicas int, create bool) error {
 	return l.checkConfig(&cfg, replicas)
 }
 
-// A setting is one that the stream's safety depends on.
+// A setting is a field of a stream's configuration, and the value that the log needs.
 type setting struct {
 	field string
 	got   any
@@ -66,10 +67,11 @@ type setting struct {
 	want  string
 }
 
-// exists says whether the stream was found or made.
+// exists says whether open has found or created the stream.
 func (l *ledger) exists() bool { return l.replicas > 0 }
 
-// checkConfig refuses a stream that could lose, drop or change messages.
+// checkConfig returns an error if the stream's configuration would let it lose, drop or change
+// messages.
 func (l *ledger) checkConfig(c *jetstream.StreamConfig, replicas int) error {
 	for _, s := range []setting{
 		{"subjects", c.Subjects, slices.Equal(c.Subjects, []string{l.subject}),

@@ -12,13 +12,13 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// answersWithin is how long CheckSync waits for one more server.
+// answersWithin is how long CheckSync waits for the next server's answer.
 const answersWithin = time.Second
 
 // CheckSync asks the servers of a cluster whether each of them writes messages to its disk before
 // it acknowledges them, as a [Log] needs. The error names the servers that do not. Servers answer
 // this only to their system account, so system must be a connection of one of its users. names are
-// the servers that answered; others are not checked. If none answered, the error matches
+// the servers that answered; CheckSync cannot check the others. If none answered, the error matches
 // [nats.ErrNoResponders] if the user is of another account, and [nats.ErrTimeout] if servers may
 // still be starting.
 func CheckSync(ctx context.Context, system *nats.Conn) (names []string, err error) {

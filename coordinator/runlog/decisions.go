@@ -45,8 +45,8 @@ type Pause struct {
 	Claim  *Claim `json:"claim,omitempty"` // the claim that caused the pause; nil: none did
 }
 
-// A Claim is a record that a device has and the log lacks. An accepted one without a tip stands for
-// all claims up to N.
+// A Claim is a record that a device has and the log lacks. An accepted claim without a tip covers
+// all claims of records up to N.
 type Claim struct {
 	N   uint64
 	Tip wire.Tip // of record N
