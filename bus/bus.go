@@ -9,28 +9,27 @@ import (
 // modify it: other subscribers may have the same bytes.
 type Message struct {
 	Subject string // as published, without wildcards
-	Reply   string // where the sender waits for an answer; empty if it does not
+	Reply   string // where the sender waits for an answer; empty if the sender does not wait
 	Data    []byte
 }
 
 // Bus carries messages between subjects. Its methods may be called from any
 // goroutine, and from the handler of a subscription.
 //
-// A subject is one or more tokens separated by dots, none of them empty or with white
-// space. In a subscription the token * stands for any one token, and a last token >
-// for one or more.
+// A subject is one or more tokens separated by dots. A token is not empty and has no white space.
+// In a subscription the token * stands for any single token, and a last token > for one or more
+// tokens.
 //
-// Errors name the call and the subject. They match one of the Err variables if a caller can act on
-// them.
+// Errors name the call and the subject. An error matches one of the Err variables if a caller can
+// act on it.
 type Bus interface {
-	// Publish sends data to a subject and does not wait until somebody receives it. The
-	// caller may reuse data when it returns. To answer a request, publish to the Reply
-	// of its message.
+	// Publish sends data to a subject and does not wait until somebody receives it. The caller may
+	// reuse data when Publish returns. To answer a request, publish to the Reply of its message.
 	Publish(subject string, data []byte) error
 
-	// Subscribe calls handle for each message to a subject, one at a time,
-	// in order, on a goroutine of its own. Messages that arrive while handle
-	// runs wait; beyond a limit they are dropped and counted.
+	// Subscribe calls handle for each message to a subject, one at a time, in order, on a goroutine of
+	// its own. Messages that arrive while handle runs wait in a queue. The subscription drops and
+	// counts messages that arrive while the queue is full.
 	Subscribe(subject string, handle func(Message)) (Subscription, error)
 
 	// Request publishes data and returns the first answer, or ErrNoResponders at once
@@ -41,9 +40,10 @@ type Bus interface {
 
 // Subscription is the result of Bus.Subscribe.
 type Subscription interface {
-	// Unsubscribe ends delivery and discards waiting messages. It does not wait for the handler: one
-	// call may be running or about to begin. If the handler itself calls it, no other call follows.
-	// After a first Unsubscribe, or after the bus was closed, it does nothing.
+	// Unsubscribe ends delivery and discards waiting messages. Unsubscribe does not wait for the
+	// handler: one call of the handler may be running or about to begin. If the handler itself calls
+	// Unsubscribe, no other call of the handler follows. After a first Unsubscribe, or after the bus
+	// was closed, Unsubscribe does nothing.
 	Unsubscribe() error
 
 	// Dropped returns how many messages the subscription dropped because the handler was too slow.
@@ -56,11 +56,11 @@ var (
 	ErrNoResponders = errors.New("no responders")
 
 	// ErrOffline is returned by Publish and Request when the connection is down and the message was
-	// not sent. Go on, and send again when a message asks for it.
+	// not sent. The caller may go on, and send again when a later message asks for a message.
 	ErrOffline = errors.New("offline")
 
-	// ErrClosed is returned by all calls after the bus or its connection was closed for good. Stop
-	// then.
+	// ErrClosed is returned by all calls after the bus or its connection was closed for good. The
+	// caller should stop then.
 	ErrClosed = errors.New("closed")
 
 	// ErrPermission is returned by Check, and by a Request whose context ended, when
@@ -73,11 +73,11 @@ var (
 	ErrSubscriptions = errors.New("more subscriptions than the broker's max_subscriptions")
 
 	// ErrTooLong is returned by Publish and Request for a message that is longer than the server
-	// takes: see MaxPayload. An administrator has to raise the server's max_payload.
+	// accepts: see MaxPayload. An administrator has to raise the server's max_payload.
 	ErrTooLong = errors.New("longer than the broker's max_payload")
 
-	// ErrSubject is returned for a subject that is not well formed, or has a wildcard
-	// where none is allowed. It is a mistake in the program.
+	// ErrSubject is returned for a subject that is not well formed, or has a wildcard where none is
+	// allowed. ErrSubject shows a mistake in the program.
 	ErrSubject = errors.New("malformed subject")
 )
 
@@ -87,15 +87,16 @@ type Checker interface {
 }
 
 // Check makes a round trip to the server and returns ErrPermission if the server has denied an
-// earlier Subscribe or Publish of b to the subject. It returns nil if it knows of no denial, which
-// proves a permission only if the subject was used just before. A Bus that is no Checker never
+// earlier Subscribe or Publish of b to the subject. Check returns nil if it knows of no denial. So
+// nil proves a permission only if b used the subject just before. A Bus that is no Checker never
 // denies a subject.
 //
-// A connection remembers its last error only. So call Check after each Subscribe,
-// before the next one, and once after the first Publish.
+// A connection remembers only its last error. So call Check after each Subscribe, before the next
+// one, and once after the first Publish.
 //
 // If the connection is down, or is replaced during the round trip, Check returns ErrOffline at
-// once. If ctx ends first, the connection is up but the server did not answer: see Reconnect.
+// once. If ctx ends before the server answers, the connection may be dead although it is not
+// closed: see Reconnect.
 func Check(ctx context.Context, b Bus, subject string) error {
 	if c, ok := b.(Checker); ok {
 		return c.Check(ctx, subject)
@@ -109,9 +110,9 @@ type Reconnector interface {
 }
 
 // Reconnect drops the connection of b and returns at once; the connection then connects again by
-// itself. Use it for a connection that is dead but not closed: messages sent on it are lost,
-// nothing arrives, and no call fails. A Check whose context ends shows such a connection.
-// Subscriptions remain; messages on the way are lost.
+// itself. Use Reconnect for a connection that is dead but not closed: messages sent on that
+// connection are lost, nothing arrives, and no call fails. A Check whose context ends shows such a
+// connection. Subscriptions remain; messages on the way are lost.
 //
 // Reconnect does nothing while the connection is down, so the pauses between attempts to
 // connect stay as they are. A Bus that is no Reconnector has no connection to drop. After
@@ -129,11 +130,11 @@ type Chooser interface {
 		good func(answer []byte) bool) ([]byte, error)
 }
 
-// RequestGood is Request for the first answer that good accepts, and skips other answers until ctx
-// ends. Several programs may answer if their permissions allow it. The goroutine of the caller
-// calls good. At least 1000 answers can wait for good; later ones are dropped. With a Bus that is
-// no Chooser only the first answer counts. If good refuses that answer the error is
-// ErrNoResponders: ask again.
+// RequestGood makes a request and returns the first answer that good accepts. RequestGood skips
+// other answers until ctx ends. Several programs may answer a request if their permissions allow
+// it. The goroutine of the caller calls good. At least 1000 answers can wait for good; the bus
+// drops further answers. With a Bus that is no Chooser, RequestGood gets only the first answer. If
+// good refuses that answer, the error is ErrNoResponders, and the caller may ask again.
 func RequestGood(ctx context.Context, b Bus, subject string, data []byte,
 	good func(answer []byte) bool) ([]byte, error) {
 	if c, ok := b.(Chooser); ok {
@@ -151,8 +152,9 @@ type Limited interface {
 	MaxPayload() int64
 }
 
-// MaxPayload returns the longest message in bytes that the server of b accepts. It returns 0 while
-// b does not know that length, which a connection learns from its server, and if b is not Limited.
+// MaxPayload returns the length in bytes of the longest message that the server of b accepts. A
+// connection learns that length from its server; before, MaxPayload returns 0. MaxPayload also
+// returns 0 if b is not Limited.
 func MaxPayload(b Bus) int64 {
 	if l, ok := b.(Limited); ok {
 		return l.MaxPayload()

@@ -60,14 +60,14 @@ func (m *Memory) Publish(subject string, data []byte) error {
 	return nil
 }
 
-// deliver queues a message for all matching subscriptions and returns their number. The
-// caller holds mu.
+// deliver queues a message for all matching subscriptions and inboxes, and returns how many there
+// are. The caller holds mu.
 func (m *Memory) deliver(msg Message) int {
 	n := 0
 	if inbox, ok := m.inboxes[msg.Subject]; ok {
 		select {
 		case inbox <- msg.Data:
-		default: // not the first answer, or too many
+		default: // the inbox is full: drop the answer
 		}
 		n++
 	}
@@ -133,7 +133,8 @@ func (m *Memory) RequestGood(ctx context.Context, subject string, data []byte,
 	return m.request(ctx, subject, data, memoryAnswers, good)
 }
 
-// request waits for a good answer. At most waiting answers wait for good.
+// request publishes a request and returns the first answer that good accepts. At most waiting
+// answers wait for good.
 func (m *Memory) request(ctx context.Context, subject string, data []byte, waiting int,
 	good func(answer []byte) bool) ([]byte, error) {
 	err := ctx.Err()
@@ -166,8 +167,8 @@ func (m *Memory) request(ctx context.Context, subject string, data []byte, waiti
 	return nil, failed("request", subject, err)
 }
 
-// ask publishes a request and returns the inbox that receives its answers, which holds at most
-// waiting of them.
+// ask publishes a request and returns the inbox that receives the answers. The inbox holds at most
+// waiting answers.
 func (m *Memory) ask(subject string, data []byte, waiting int) (string, chan []byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -194,8 +195,8 @@ func (m *Memory) hangUp(inbox string) {
 }
 
 // DenyPublish makes the bus drop messages to the subjects that a pattern covers, as a NATS server
-// does for a user without permission. Publish still returns nil, a Request waits for its context,
-// and Check reports the denial.
+// does for a user without permission. Publish still returns nil, Request returns only when its
+// context ends, and Check reports the denial.
 func (m *Memory) DenyPublish(pattern string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -237,8 +238,8 @@ func (m *Memory) Check(ctx context.Context, subject string) error {
 	return nil
 }
 
-// Close ends all subscriptions and requests and waits until no handler runs; a handler
-// must not call it. Later calls return ErrClosed.
+// Close ends all subscriptions and requests and waits until no handler runs; a handler must not
+// call Close. Later calls of other methods return ErrClosed.
 func (m *Memory) Close() {
 	m.mu.Lock()
 	if !m.closed {

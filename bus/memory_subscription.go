@@ -2,8 +2,8 @@ package bus
 
 import "sync"
 
-// MemoryPending is the number of messages that a subscription of Memory holds for a
-// slow handler before it drops any.
+// MemoryPending is how many messages a subscription of Memory queues for a slow handler before the
+// subscription drops messages.
 const MemoryPending = 1 << 16
 
 // memorySubscription is a queue of messages and the goroutine that handles them.
@@ -40,8 +40,8 @@ func (s *memorySubscription) push(msg Message) {
 	}
 }
 
-// run handles messages until the subscription stops. It takes all waiting messages at once and
-// leaves an empty slice in their place, so it copies nothing.
+// run handles messages until the subscription stops. run takes all waiting messages at once: it
+// swaps the queue for an empty slice, so it copies no message.
 func (s *memorySubscription) run() {
 	var batch []Message
 	for {
@@ -59,7 +59,7 @@ func (s *memorySubscription) run() {
 	}
 }
 
-// take waits for messages and swaps them for an empty slice. It returns none after the
+// take waits for messages and swaps them for an empty slice. take returns no message after the
 // subscription stopped.
 func (s *memorySubscription) take(empty []Message) []Message {
 	s.mu.Lock()
@@ -75,7 +75,8 @@ func (s *memorySubscription) take(empty []Message) []Message {
 	return batch
 }
 
-// next reports whether the next message may still be handled, and counts it.
+// next reports whether run may still handle the next message. If so, next counts the message as
+// handled.
 func (s *memorySubscription) next() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

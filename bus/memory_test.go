@@ -30,8 +30,8 @@ func subscribe(t *testing.T, m *bus.Memory, subject string,
 	return sub
 }
 
-// While a handler does not return, MemoryPending messages wait in order; further ones
-// are dropped and counted.
+// While a handler does not return, MemoryPending messages wait in order. The subscription drops and
+// counts further messages.
 func TestMemoryDropsBeyondPending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := bus.NewMemory()

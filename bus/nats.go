@@ -12,9 +12,9 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// A NATS subscription holds up to PendingMessages messages and PendingBytes bytes for a
-// slow handler before it drops any: enough for one reply from each of a million
-// devices. No memory is reserved.
+// A NATS subscription queues up to PendingMessages messages and PendingBytes bytes for a slow
+// handler before the subscription drops messages. These limits are enough for one reply from each
+// of a million devices. No memory is reserved in advance.
 const (
 	PendingMessages = 1 << 20
 	PendingBytes    = 256 << 20
@@ -33,12 +33,12 @@ const checkTimeout = 5 * time.Second
 // dials, closes or drains it, and does not change its handlers. Only Reconnect makes the connection
 // connect again, with [nats.Conn.ForceReconnect].
 //
-// Publish writes the message to the connection's buffer, which the connection flushes by
-// itself. Request uses the connection's one inbox subscription. For a user who may not
-// subscribe to _INBOX.>, connect with nats.CustomInboxPrefix; otherwise every request
-// runs into its deadline. While disconnected, a published message waits in the
-// connection's reconnect buffer, if it has one; with nats.ReconnectBufSize(-1) the
-// result is ErrOffline, and no stale message is sent later.
+// Publish writes the message to the connection's buffer, which the connection flushes by itself.
+// Request uses the connection's one inbox subscription. A user who may not subscribe to _INBOX.>
+// must connect with nats.CustomInboxPrefix; otherwise every request ends only with its deadline.
+// While the connection is down, a published message waits in the connection's reconnect buffer.
+// With nats.ReconnectBufSize(-1) there is no such buffer: Publish returns ErrOffline, and no stale
+// message is sent later.
 func NATS(nc *nats.Conn) Bus {
 	return &natsBus{nc: nc, before: nc.LastError()}
 }
@@ -46,7 +46,8 @@ func NATS(nc *nats.Conn) Bus {
 type natsBus struct {
 	nc *nats.Conn
 
-	// before is the last error of the connection when the bus was created; this bus did not cause it.
+	// before is the last error that the connection had when the bus was created, so not an error of
+	// this bus.
 	before error
 }
 
@@ -111,7 +112,7 @@ func (b *natsBus) RequestGood(ctx context.Context, subject string, data []byte,
 		for {
 			m, err := sub.NextMsgWithContext(ctx)
 			switch {
-			case errors.Is(err, nats.ErrSlowConsumer): // some were dropped: others may come
+			case errors.Is(err, nats.ErrSlowConsumer): // answers were dropped, but others may come
 			case err != nil || good(m.Data):
 				return m, err
 			}
@@ -119,7 +120,7 @@ func (b *natsBus) RequestGood(ctx context.Context, subject string, data []byte,
 	})
 }
 
-// request makes a request with ask, and translates its error.
+// request makes a request by calling b.ask, and translates the error.
 func (b *natsBus) request(ctx context.Context, subject string,
 	ask func(context.Context) (*nats.Msg, error)) ([]byte, error) {
 	if !wellFormed(subject) {
@@ -135,8 +136,8 @@ func (b *natsBus) request(ctx context.Context, subject string,
 	return nil, failed("request", subject, b.translate(err))
 }
 
-// ask makes a request that ends with errBroke when the connection breaks. nats.go would wait for an
-// answer that can no longer come.
+// ask makes a request, and returns errBroke as soon as the connection breaks. nats.go alone would
+// go on waiting for an answer that can no longer come.
 func (b *natsBus) ask(ctx context.Context,
 	request func(context.Context) (*nats.Msg, error)) (*nats.Msg, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -235,7 +236,7 @@ func translate(err error) error {
 		errors.Is(err, nats.ErrConnectionDraining),
 		errors.Is(err, nats.ErrInvalidConnection):
 		return fmt.Errorf("%w (%w)", ErrClosed, err)
-	case errors.Is(err, nats.ErrReconnectBufExceeded): // its text says that a buffer is full
+	case errors.Is(err, nats.ErrReconnectBufExceeded): // without the error's text, which says that a buffer is full
 		return ErrOffline
 	case errors.Is(err, nats.ErrDisconnected),
 		errors.Is(err, nats.ErrConnectionReconnecting):
@@ -250,15 +251,15 @@ func translate(err error) error {
 	return err
 }
 
-// broken reports whether an error comes from the socket. A message too long for the connection's
-// buffer is written at once, and gets such an error.
+// broken reports whether an error comes from the socket. nats.go writes a message that is too long
+// for its buffer to the socket at once, and returns the socket's error.
 func broken(err error) bool {
 	socket := (*net.OpError)(nil)
 	return errors.As(err, &socket) || errors.Is(err, net.ErrClosed)
 }
 
 // errBroke: the connection broke while a request waited for its answer. nats.go then reports a
-// closed connection, although it connects again.
+// closed connection, although it is already reconnecting.
 var errBroke = fmt.Errorf("%w: the connection broke before the answer", ErrOffline)
 
 func (b *natsBus) translate(err error) error {
@@ -274,7 +275,7 @@ func failed(call, subject string, err error) error {
 
 type natsSubscription struct {
 	sub     *nats.Subscription
-	dropped atomic.Int64 // last count read, for when the connection is closed
+	dropped atomic.Int64 // the last count read, which Dropped returns after the connection was closed
 }
 
 func (s *natsSubscription) Unsubscribe() error {

@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// An error of a connection matches an error on which callers branch, if they can do
-// something about it, and still matches itself.
+// If a caller can act on an error of nats.go, the translated error matches one of the Err
+// variables. The translated error still matches the original one.
 func TestTranslate(t *testing.T) {
 	socket := &net.OpError{Op: "write", Net: "tcp", Err: syscall.EPIPE}
 	for _, tt := range []struct{ err, want error }{

@@ -28,12 +28,12 @@ type Adaptive struct {
 //		x[i] += float32(c.Alpha * (m[i] / root))
 //	}
 //
-// The root and the quotient are each rounded once to float32. vhat keeps its bits if vhat or v is
-// NaN, or if v[i] is a zero of the other sign.
+// The root and the quotient are each rounded once to float32. An element of vhat keeps its bits if
+// that element or v[i] is NaN, or if both are zeros of different signs.
 //
-// Moments are not corrected for their initial values, which the caller chooses: m starts
-// at 0; v and vhat start at 0 in line 1 of the algorithm, and at 1e-5 in the paper's
-// section 5.2. It panics if the lengths differ.
+// AdaptiveStep does not correct the moments for their initial values. The caller chooses these: m
+// starts at 0; v and vhat start at 0 in line 1 of the algorithm, and at 1e-5 in the paper's section
+// 5.2. AdaptiveStep panics if the lengths differ.
 func AdaptiveStep(x, m, v, vhat []float32, c Adaptive, delta []float32) {
 	n := len(x)
 	if len(m) != n || len(v) != n || len(vhat) != n || len(delta) != n {
@@ -42,9 +42,9 @@ func AdaptiveStep(x, m, v, vhat []float32, c Adaptive, delta []float32) {
 	adaptiveStep(x, m, v, vhat, &c, delta)
 }
 
-// AdamStep makes a global update of ZO-AdaFL without its line 15, equations (2) to (4), which is
-// FedAdam with epsilon under the root. Unlike [AdaptiveStep] it computes the step from v itself. So
-// it needs one vector less, and v may decrease again.
+// AdamStep makes a global update of ZO-AdaFL, equations (2) to (4), without line 15 of its
+// algorithm. This update is FedAdam with epsilon under the root. Unlike [AdaptiveStep], AdamStep
+// divides by the root of v, not of the largest v so far. So AdamStep needs one vector less.
 //
 //	gain1, gain2 := 1-c.Beta1, 1-c.Beta2
 //	for i, d := range delta {
@@ -65,8 +65,9 @@ func AdamStep(x, m, v []float32, c Adaptive, delta []float32) {
 }
 
 // YogiStep is [AdamStep] with the second moment of FedYogi (Reddi et al., Adaptive Federated
-// Optimization, Algorithm 2), which always moves by (1-Beta2) times the square: v -= (1-beta2) *
-// d^2 * sign(v - d^2). Here Epsilon stands under the root; the paper adds it to the root.
+// Optimization, Algorithm 2): v -= (1-beta2) * d^2 * sign(v - d^2). So v changes by at most
+// (1-Beta2) times the square. YogiStep adds Epsilon to v under the root; the paper adds it to the
+// root.
 //
 //	gain1, gain2 := 1-c.Beta1, 1-c.Beta2
 //	for i, d := range delta {
@@ -81,8 +82,9 @@ func AdamStep(x, m, v []float32, c Adaptive, delta []float32) {
 //		x[i] += float32(c.Alpha * (m[i] / root))
 //	}
 //
-// v keeps its bits if it equals the square, or if either is NaN. With NaN, m and x become NaN. It
-// rounds as AdaptiveStep does, and takes the same initial values. It panics if the lengths differ.
+// v[i] keeps its bits if it equals the square, or if v[i] or the square is NaN. If d is NaN, m[i]
+// and x[i] become NaN. YogiStep rounds as AdaptiveStep does, and needs the same initial values.
+// YogiStep panics if the lengths differ.
 func YogiStep(x, m, v []float32, c Adaptive, delta []float32) {
 	n := len(x)
 	if len(m) != n || len(v) != n || len(delta) != n {
@@ -92,8 +94,8 @@ func YogiStep(x, m, v []float32, c Adaptive, delta []float32) {
 }
 
 // AdaGradStep is [AdamStep] with the second moment of FedAdagrad (Reddi et al., Adaptive Federated
-// Optimization, Algorithm 2), the sum of all squares. Here Epsilon stands under the root; the paper
-// adds it to the root. Beta2 is not used.
+// Optimization, Algorithm 2), the sum of all squares. AdaGradStep adds Epsilon to v under the root;
+// the paper adds it to the root. AdaGradStep does not use Beta2.
 //
 //	gain1 := 1-c.Beta1
 //	for i, d := range delta {

@@ -2,13 +2,13 @@ package mathx
 
 import "math"
 
-// droppedPivot: Cholesky drops a column if its squared norm, after projecting out the columns
-// before it, is at most this share of the largest squared norm.
+// droppedPivot: Cholesky drops a column if its pivot is at most this share of the largest squared
+// norm of a column.
 const droppedPivot = 1e-10
 
 // Cholesky sets r to the upper triangular R of A = QR, given the Gram matrix of A's columns: R^T R
-// = A^T A, with a positive diagonal. Both have the layout of [GramLen], and r may be gram. It
-// returns the rank: the number of columns that it keeps.
+// = A^T A, with a positive diagonal. r and gram have the layout of [GramLen], and may be the same
+// slice. Cholesky returns the rank: the number of columns that it keeps.
 //
 //	largest := the largest diagonal element of G
 //	for j := range columns {
@@ -32,12 +32,13 @@ const droppedPivot = 1e-10
 //	}
 //
 // The pivot is a column's squared norm without its projections on the kept columns before it. If
-// the pivot is at most 1e-10 of the largest squared norm, the column is dropped: its column and row
-// of R are zeros. So it drops columns of zeros, the later of two equal columns, and independent
-// columns a hundred thousand times shorter than the longest. If an element of the Gram matrix is
-// NaN or infinite, as when a column diverged, all columns are dropped. So R is always finite.
+// the pivot is at most 1e-10 of the largest squared norm, Cholesky drops the column: the column's
+// row and column of R are zeros. So Cholesky drops columns of zeros, the later of two equal
+// columns, and independent columns a hundred thousand times shorter than the longest one. If an
+// element of the Gram matrix is NaN or infinite, as when a column diverged, Cholesky drops all
+// columns. So R is always finite.
 //
-// It panics if the lengths differ, or are no GramLen of at most [MaxColumns].
+// Cholesky panics if the lengths differ, or are not GramLen(n) for an n of at most [MaxColumns].
 func Cholesky(r, gram []float64) (rank int) {
 	if len(r) != len(gram) {
 		panic(badLength)
@@ -88,7 +89,7 @@ func eliminate(column, r []float64) (pivot float64) {
 // elements are finite.
 func survey(gram []float64, n int) (largest float64, finite bool) {
 	for _, v := range gram {
-		if v-v != 0 { // NaN of a NaN and of an infinity
+		if v-v != 0 { // v-v is NaN if v is NaN or infinite
 			return 0, false
 		}
 	}

@@ -1,17 +1,17 @@
 // Package mathx holds the replicated numerics of Zofl: the few float operations that every replica
 // of a model must carry out with the same bits, and the exact sum and the median with which a
-// coordinator combines replies. It is for the packages that replay or write a log; apps do not need
-// it.
+// coordinator combines replies. The package is for packages that replay or write a log; apps do not
+// need it.
 //
 // # Determinism
 //
 // Each function documents one order of operations, and each operation rounds once, to nearest even,
 // in the precision of its operands. The result is the same on every architecture that Go supports.
-// A product is converted before it is added, float32(a*x). Without the conversion Go may fuse the
-// two operations and round only once.
+// The code converts each product before it adds the product, as in float32(a*x). Without the
+// conversion, Go may fuse the multiplication and the addition, and round only once.
 //
-// On amd64 with AVX2, assembly does the same operations on several elements at
-// a time; the build tag purego leaves it out.
+// On amd64 with AVX2, assembly does the same operations on several elements at a time. The build
+// tag purego excludes the assembly.
 //
 // # Server rules
 //
@@ -35,7 +35,7 @@
 //
 // # Overlap
 //
-// The last vector of a call is only read, and may be one of the vectors that the call writes.
-// Otherwise no two vectors may overlap, unless a function allows it: the result would differ
-// between machines.
+// A function only reads its last vector, and this vector may be one of the vectors that the
+// function writes. Other vectors of a call may not overlap unless the function's comment allows it,
+// because the result would differ between machines.
 package mathx

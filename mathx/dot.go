@@ -1,8 +1,8 @@
 package mathx
 
-// Dot returns the inner product of a and b in float64, added in the order of
-// [SumSquares]: ascending within blocks of 4096 elements, then the sums of the blocks,
-// ascending. A product of two float32 is exact.
+// Dot returns the inner product of a and b in float64. It adds in the order of [SumSquares]: the
+// products in each block of 4096 elements, in ascending order, and then the sums of the blocks, in
+// ascending order. A product of two float32 is exact.
 //
 //	for k := 0; k < len(a); k += 4096 {
 //		var t float64
@@ -12,9 +12,9 @@ package mathx
 //		s += t
 //	}
 //
-// Dot(a, a) is SumSquares(a). A caller that has one block at a time gets the same bits by
-// adding the Dot of each block. For many products of the same vectors use [Gram]. It
-// panics if the lengths differ.
+// Dot(a, a) is SumSquares(a). A caller that has one block at a time gets the same bits by adding
+// the Dot of each block. For many products of the same vectors use [Gram]. Dot panics if the
+// lengths differ.
 func Dot(a, b []float32) float64 {
 	if len(b) != len(a) {
 		panic(badLength)
@@ -34,7 +34,7 @@ func Dot(a, b []float32) float64 {
 	return s + dotBlock(a, b)
 }
 
-// dotBlock returns the inner product of at most a block.
+// dotBlock returns the inner product of two vectors of at most block elements.
 func dotBlock(a, b []float32) float64 {
 	b = b[:len(a)]
 	var t float64

@@ -15,17 +15,17 @@ const (
 // is an empty sum. A copy is an independent sum, and two sums are == if their values are
 // equal.
 //
-// In units of 2^-149, a finite float32 is an integer below 2^277, and its weighted value
-// one below 2^309. Six words hold the sum of more than 2^70 of them, so no overflow is
-// possible.
+// In units of 2^-149, a finite float32 is an integer below 2^277, and a weighted float32 is an
+// integer below 2^309. Six 64-bit words hold the sum of more than 2^70 weighted values, so no
+// overflow is possible.
 type ExactSum struct {
 	// w is the sum in units of 2^-149, two's complement, least significant
 	// word first.
 	w [6]uint64
 }
 
-// Add adds weight * x. It panics if x is NaN or infinite; callers reject such values when
-// they decode them.
+// Add adds weight * x. Add panics if x is NaN or infinite; callers reject such values when they
+// decode messages.
 func (s *ExactSum) Add(x float32, weight uint32) {
 	b := math.Float32bits(x)
 	exp := b >> 23 & 0xff
@@ -56,8 +56,8 @@ func (s *ExactSum) Add(x float32, weight uint32) {
 	}
 }
 
-// carry adds the carry c and the rest of a sign extension: the word ones, from word i up. It stops
-// when the carry and the extension cancel.
+// carry adds the carry c and the word ones, the sign extension of the term, to the words from i up.
+// carry stops as soon as c and ones cancel.
 func (s *ExactSum) carry(i uint32, ones, c uint64) {
 	for ; i < uint32(len(s.w)) && c != ones&1; i++ {
 		s.w[i], c = bits.Add64(s.w[i], ones, c)
@@ -76,9 +76,9 @@ func (s *ExactSum) Merge(o *ExactSum) {
 func (s *ExactSum) Reset() { *s = ExactSum{} }
 
 // Mean returns the sum divided by totalWeight, rounded once, to nearest even. A sum of zero gives
-// +0. A quotient too small for float32 gives a zero with the sign of the sum. If the total is too
-// small, the result is an infinity. That cannot happen if totalWeight is the sum of the weights
-// that were added. It panics if totalWeight is 0.
+// +0. If the quotient is too small for float32, Mean returns a zero with the sign of the sum. If
+// the quotient is too large, Mean returns an infinity. The quotient cannot be too large if
+// totalWeight is the sum of all added weights. Mean panics if totalWeight is 0.
 func (s *ExactSum) Mean(totalWeight uint64) float32 {
 	if totalWeight == 0 {
 		panic(zeroWeights)
@@ -109,8 +109,8 @@ func (s *ExactSum) abs() (m [6]uint64, sign uint32) {
 func round(q *[6]uint64, r, d uint64) uint32 {
 	n := bitLen(q)
 	if n <= 24 {
-		// The unit is the spacing of the subnormals and of the first normals,
-		// and their bits are q itself; the remainder decides.
+		// Subnormals and the first normals are spaced by one unit, 2^-149, and their bits are q itself.
+		// The remainder decides the rounding.
 		m := uint32(q[0])
 		if r > d-r || r == d-r && m&1 == 1 {
 			m++
@@ -124,8 +124,8 @@ func round(q *[6]uint64, r, d uint64) uint32 {
 	}
 	m := uint32(shiftRight(q, drop))
 	half := shiftRight(q, drop-1)&1 == 1
-	// The mantissa's leading one adds 1 to the exponent field, and a carry out
-	// of the mantissa adds another: to the next binade, or to infinity.
+	// The leading bit of the mantissa adds 1 to the exponent field. A carry out of the mantissa adds
+	// another 1, and so leads to the next power of two, or to infinity.
 	v := uint32(drop)<<23 + m
 	if half && (m&1 == 1 || r != 0 || anyBelow(q, drop-1)) {
 		v++

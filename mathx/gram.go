@@ -20,10 +20,10 @@ func GramLen(columns int) int { return columns * (columns + 1) / 2 }
 //		}
 //	}
 //
-// A caller that has one block of 4096 elements at a time gets the same bits by adding the blocks'
-// triangles with [AddGram], starting from zero, in ascending order; it can compute the triangles in
-// any order. For finite columns no element overflows. It panics if columns differ in length, if the
-// length of dst is not GramLen, or if there are more columns than MaxColumns.
+// A caller that has one block of 4096 elements at a time gets the same bits in this way: it calls
+// Gram for each block, in any order, and adds the triangles with [AddGram] to zero, in ascending
+// order of blocks. For finite columns no element overflows. Gram panics if columns differ in
+// length, if the length of dst is not GramLen, or if there are more columns than MaxColumns.
 func Gram(dst []float64, columns [][]float32) {
 	checkColumns(dst, columns)
 	clear(dst)
@@ -42,7 +42,7 @@ func Gram(dst []float64, columns [][]float32) {
 //		dst[i] += part[i]
 //	}
 //
-// It panics if the lengths differ.
+// AddGram panics if the lengths differ.
 func AddGram(dst, part []float64) {
 	if len(part) != len(dst) {
 		panic(badLength)
@@ -52,12 +52,13 @@ func AddGram(dst, part []float64) {
 	}
 }
 
-// A gramBlock is work space for the Gram matrix of a block. Each tile covers four rows and four
-// columns, because additions to different elements can run at the same time.
+// A gramBlock is work space for the Gram matrix of a block. The work is split into tiles of four
+// rows and four columns, so that the processor can add to 16 elements at the same time.
 //
 // Invariants:
 //  1. Padding columns, up to a multiple of four, are zeros.
-//  2. A partial chunk is padded with zeros, whose products change no sum: no sum is -0.
+//  2. A partial chunk is padded with zeros. Adding products of zeros changes no sum, because no sum
+//     is -0.
 type gramBlock struct {
 	wide [MaxColumns / 4][4][chunk]float64 // the columns' elements
 	sums [gramTiles][4][4]float64          // tile (i, j >= i) at GramLen(j)+i, transposed
@@ -87,8 +88,8 @@ func (g *gramBlock) add(dst []float64, columns [][]float32, at, end int) {
 	}
 }
 
-// addTileGeneric adds the inner product of x[j] and y[i] to element (j,i) of sums, in ascending
-// order, for the first rows values of j.
+// addTileGeneric adds the inner product of x[j] and y[i] to sums[j][i], in ascending order of
+// elements, for all i and for j < rows.
 func addTileGeneric(sums *[4][4]float64, x, y *[4][chunk]float64, rows int) {
 	for j := range rows {
 		s := &sums[j]
@@ -103,8 +104,8 @@ func addTileGeneric(sums *[4][4]float64, x, y *[4][chunk]float64, rows int) {
 	}
 }
 
-// checkColumns panics unless the columns have the same length and the triangle has the length that
-// their number asks for.
+// checkColumns panics unless the columns have the same length and the triangle has the length
+// GramLen(len(columns)).
 func checkColumns(triangle []float64, columns [][]float32) {
 	if len(columns) > MaxColumns {
 		panic(tooManyColumns)

@@ -1,8 +1,9 @@
 package mathx
 
 // Orthonormalize sets dst to the columns of Q = A R^-1, given the columns of A, and R from
-// [Cholesky]; dst[j] may be columns[j]. Elements are independent, so processing the
-// columns in parts gives the same bits. It computes in float64 and rounds once to float32:
+// [Cholesky]; dst[j] may be columns[j]. The rows of Q are independent, so a caller that processes
+// the columns in parts gets the same bits. Orthonormalize computes in float64 and rounds once to
+// float32:
 //
 //	for e := range dst[0] {
 //		for j := range columns {
@@ -19,11 +20,11 @@ package mathx
 //		}
 //	}
 //
-// A dropped column becomes zeros; the others become orthonormal and keep their span.
-// Elements of Q^T Q differ from those of the identity by the rounding to float32, and by
-// some 1e-16 times the square of the condition number of the kept columns: by 1e-8 if
-// the columns are well separated, by a few 1e-5 if most are close to being dropped. It
-// panics in the same cases as [Gram].
+// A column that Cholesky dropped becomes zeros. The other columns become orthonormal, and span the
+// same subspace as before. Elements of Q^T Q differ from those of the identity by the rounding to
+// float32, and by some 1e-16 times the square of the condition number of the kept columns: by 1e-8
+// if the columns are well separated, by a few 1e-5 if Cholesky nearly dropped most of them.
+// Orthonormalize panics in the same cases as [Gram].
 func Orthonormalize(dst, columns [][]float32, r []float64) {
 	checkColumns(r, columns)
 	checkColumns(r, dst)
@@ -39,7 +40,7 @@ func Orthonormalize(dst, columns [][]float32, r []float64) {
 		for j := range columns {
 			column := r[GramLen(j):GramLen(j+1)]
 			if column[j] == 0 {
-				clear(dst[j][at:end]) // q[j] is zeros, which change no other column
+				clear(dst[j][at:end]) // q[j] stays zero, so no other column changes
 				continue
 			}
 			widen(&q[j], columns[j][at:end])
@@ -49,8 +50,8 @@ func Orthonormalize(dst, columns [][]float32, r []float64) {
 	}
 }
 
-// substituteGeneric subtracts from t, a column of A, its components along the earlier
-// columns of Q, given its column of R, and divides by the diagonal element.
+// substituteGeneric turns t, a column of A, into the column of Q. It subtracts the components along
+// the earlier columns of Q, and divides by the diagonal element of R. r is the column of R.
 func substituteGeneric(t *[chunk]float64, q *[MaxColumns][chunk]float64, r []float64) {
 	last := len(r) - 1
 	for i, c := range r[:last] {

@@ -2,8 +2,9 @@ package mathx
 
 import "math"
 
-// SignStep moves each element of x by alpha in the direction of delta, the mean move of a round's
-// clients: signSGD applied by the server. It keeps no state.
+// SignStep moves each element of x by alpha, up or down as the sign of the element of delta says.
+// delta is the mean move of a round's clients, so SignStep is signSGD applied by the server. It
+// needs no state.
 //
 //	for i, d := range delta {
 //		switch {
@@ -16,9 +17,9 @@ import "math"
 //		}
 //	}
 //
-// Where delta is a zero of either sign, the bits of x stay the same. Where delta is NaN, x
-// becomes NaN, as with every other rule, so that divergence shows. It panics if the
-// lengths differ.
+// Where delta is a zero of either sign, the bits of x stay the same. Where delta is NaN, x becomes
+// NaN, as with every other rule, so that the coordinator can detect divergence. SignStep panics if
+// the lengths differ.
 func SignStep(x []float32, alpha float32, delta []float32) {
 	if len(delta) != len(x) {
 		panic(badLength)
@@ -26,7 +27,8 @@ func SignStep(x []float32, alpha float32, delta []float32) {
 	signStep(x, alpha, delta)
 }
 
-// signStepGeneric branches only on rare cases: signs are unpredictable.
+// signStepGeneric branches only on zero and NaN, which are rare. It has no branch on the sign,
+// because processors cannot predict signs.
 func signStepGeneric(x []float32, alpha float32, delta []float32) {
 	delta = delta[:len(x)]
 	for i, d := range delta {

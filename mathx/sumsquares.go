@@ -2,13 +2,13 @@ package mathx
 
 import "math"
 
-// block is the number of squares that are summed before the sum is added to the total. It is the
-// block of the direction generator, so that a norm can be computed while a direction is generated
-// block by block.
+// block is how many squares SumSquares sums before it adds their sum to the total. Package prng
+// generates directions in blocks of the same length, so it can compute a direction's norm block by
+// block.
 const block = 4096
 
-// SumSquares returns the sum of squares of x in float64: ascending within
-// blocks of 4096 elements, then the sums of the blocks, ascending.
+// SumSquares returns the sum of squares of x in float64. It adds the squares in each block of 4096
+// elements, in ascending order, and then the sums of the blocks, in ascending order.
 //
 //	for b := 0; b < len(x); b += 4096 {
 //		var t float64
@@ -18,9 +18,9 @@ const block = 4096
 //		s += t
 //	}
 //
-// A caller that has one block at a time gets the same bits by adding the SumSquares of each. It
-// sums four blocks at a time, because an addition waits for the one before it in the same block
-// only.
+// A caller that has one block at a time gets the same bits by adding the SumSquares of each block.
+// SumSquares itself sums four blocks at the same time, because additions in different blocks do not
+// wait for each other.
 func SumSquares(x []float32) float64 {
 	var s float64
 	for ; len(x) >= 4*block; x = x[4*block:] {
@@ -43,7 +43,7 @@ func SumSquares(x []float32) float64 {
 //	return math.Sqrt(SumSquares(values))
 func Norm(values []float32) float64 { return math.Sqrt(SumSquares(values)) }
 
-// sumBlock returns the sum of squares of at most a block.
+// sumBlock returns the sum of squares of at most block elements.
 func sumBlock(x []float32) float64 {
 	var t float64
 	for _, v := range x {

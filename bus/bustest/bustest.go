@@ -11,12 +11,13 @@ import (
 	"github.com/zofl/zofl/bus"
 )
 
-// patience bounds the wait for a message that must arrive. No test waits that long.
+// patience bounds the wait for a message that must arrive. A test that passes never waits that
+// long.
 const patience = 2 * time.Minute
 
-// Run tests the buses that open returns. Each subtest opens one, which must receive its own
-// messages and no others. Run does not close a bus. open must register that with the cleanup of the
-// subtest, so that no bus receives messages of the next subtest.
+// Run tests the buses that open returns. Each subtest opens one bus, and that bus must receive its
+// own messages and no others. Run does not close a bus. open must register the closing in the
+// cleanup of the subtest, so that no bus receives messages of the next subtest.
 func Run(t *testing.T, open func(t *testing.T) bus.Bus) {
 	tests := []struct {
 		name string
@@ -53,7 +54,7 @@ func publish(t *testing.T, b bus.Bus, subject, data string) {
 	}
 }
 
-// subscribe delivers into a channel that never fills.
+// subscribe subscribes, and returns a channel that is large enough for all messages of a test.
 func subscribe(t *testing.T, b bus.Bus, subject string) (bus.Subscription, <-chan bus.Message) {
 	t.Helper()
 	received := make(chan bus.Message, 1<<14)
@@ -98,7 +99,7 @@ func request(b bus.Bus, subject, data string) (string, error) {
 	return string(answer), err
 }
 
-// answer publishes from a handler, which may not call Fatal.
+// answer publishes from a handler. A handler may not call Fatal.
 func answer(t *testing.T, b bus.Bus, subject string, data []byte) {
 	if err := b.Publish(subject, data); err != nil {
 		t.Errorf("got %v, want no error", err)
@@ -129,7 +130,7 @@ func testReconnect(t *testing.T, b bus.Bus) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		for bus.Check(ctx, b, "t.again") != nil && ctx.Err() == nil {
-			time.Sleep(time.Millisecond) // it connects
+			time.Sleep(time.Millisecond) // the bus is reconnecting
 		}
 		cancel()
 		publish(t, b, "t.again", "heard")

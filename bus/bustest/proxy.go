@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// A Proxy is a TCP proxy in front of a server. It can cut connections, hold bytes back, and swallow
-// bytes that pass. Swallowed connections stay open, and neither side hears the other again, as when
-// a NAT router forgets them or the network of a phone changes. Its methods may be called from any
-// goroutine.
+// A Proxy is a TCP proxy in front of a server. A Proxy can close connections, delay bytes, and
+// swallow bytes. A connection whose bytes the Proxy swallows stays open, but neither side receives
+// anything any more, as when a NAT router forgets a connection or a phone changes its network. Any
+// goroutine may call the methods of a Proxy.
 type Proxy struct {
 	listener net.Listener
 	server   string
@@ -18,7 +18,7 @@ type Proxy struct {
 
 	mu      sync.Mutex // guards what follows, and deaf of links
 	links   map[*proxied]bool
-	deaf    bool          // new connections are swallowed, too
+	deaf    bool          // bytes of new connections are swallowed, too
 	barred  bool          // new connections are closed at once
 	gate    chan struct{} // closed: bytes pass
 	dialled int
@@ -32,7 +32,7 @@ type proxied struct {
 	closed chan struct{}
 }
 
-// NewProxy returns a proxy to a server's address, host:port, that ends with the test.
+// NewProxy returns a proxy to a server's address, host:port. The proxy closes when the test ends.
 func NewProxy(t testing.TB, server string) *Proxy {
 	t.Helper()
 	p, err := StartProxy(server)
@@ -63,11 +63,11 @@ func (p *Proxy) Close() {
 	p.all.Wait()
 }
 
-// Address is where the proxy listens, host:port.
+// Address returns the address at which the proxy listens, host:port.
 func (p *Proxy) Address() string { return p.listener.Addr().String() }
 
-// Swallow makes all present connections half-open. With forever, bytes on later connections are
-// swallowed too, until Heal.
+// Swallow makes the proxy swallow all further bytes of the present connections. With forever, the
+// proxy also swallows the bytes of later connections, until Heal.
 func (p *Proxy) Swallow(forever bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,7 +86,8 @@ func (p *Proxy) Break() {
 	}
 }
 
-// Bar closes all present connections, and later ones at once, until it is called with false.
+// Bar(true) closes all present connections, and each later connection at once, until a call of
+// Bar(false).
 func (p *Proxy) Bar(barred bool) {
 	p.mu.Lock()
 	p.barred = barred
@@ -96,7 +97,7 @@ func (p *Proxy) Bar(barred bool) {
 	}
 }
 
-// Freeze holds bytes back until Heal: connections stay open, and nothing arrives before.
+// Freeze makes the proxy hold all bytes back until Heal. Connections stay open meanwhile.
 func (p *Proxy) Freeze() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,8 +108,8 @@ func (p *Proxy) Freeze() {
 	}
 }
 
-// Heal lets later connections through, and bytes that were held back. Connections that were
-// swallowed stay so.
+// Heal ends Freeze and the effect of Swallow on later connections. The proxy still swallows the
+// bytes of connections that were open at the call of Swallow.
 func (p *Proxy) Heal() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -152,8 +153,8 @@ func (p *Proxy) accept() {
 	}
 }
 
-// copy passes bytes on until an end closes. A half-open connection stays open to the other
-// side.
+// copy passes bytes from one side to the other until one of them closes. If the proxy swallows the
+// connection's bytes, the other side stays open.
 func (p *Proxy) copy(l *proxied, to, from net.Conn) {
 	buf := make([]byte, 32<<10)
 	for {

@@ -46,8 +46,8 @@ func testFirstAnswer(t *testing.T, b bus.Bus) {
 	}
 }
 
-// testGoodAnswer checks that a request skips answers that are not good, and ends with its context
-// if none is good.
+// testGoodAnswer checks that RequestGood skips answers that good refuses. If good refuses all, the
+// request must end with its context.
 func testGoodAnswer(t *testing.T, b bus.Bus) {
 	subscribeFunc(t, b, "ask", func(m bus.Message) {
 		for _, answer := range []string{"bad", "", "good " + string(m.Data), "late"} {
@@ -80,8 +80,8 @@ func testGoodAnswer(t *testing.T, b bus.Bus) {
 	}
 }
 
-// testManyAnswers checks that a bounded number of answers waits for good, and that a good answer is
-// found after others were dropped.
+// testManyAnswers checks that the bus queues a bounded number of answers for good. It also checks
+// that RequestGood finds a good answer after the bus has dropped others.
 func testManyAnswers(t *testing.T, b bus.Bus) {
 	const bad, few = 20_000, 1000
 	sent, judged, passed := make(chan struct{}), make(chan struct{}), 0

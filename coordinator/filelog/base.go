@@ -17,12 +17,13 @@ import (
 
 var _ runlog.Based = (*Log)(nil)
 
-// startFormat is the file start of a log that begins with a state; the file base has the state. It
-// has the fields of a runlog.Base, and then the SHA-256 of the lines above.
+// startFormat is the content of the file "start" in a log that begins with a state. The file "base"
+// holds the state. The file "start" has the fields of a runlog.Base, and then the SHA-256 of the
+// lines before.
 const startFormat = "zofl start 1\nn %d\nhash %x\nepoch %d\nrounds %d\nfirst %x\nplan %x\n" +
 	"digest %x\nsize %d\nbase %x\n"
 
-// A base is the state at which a log begins.
+// A base is the state with which a log begins.
 type base struct {
 	runlog.Base
 	state disk.File
@@ -48,7 +49,7 @@ func readStart(text []byte) (b runlog.Base, err error) {
 		case *[]byte:
 			*to, _ = hex.DecodeString(string(value)) // compared below
 		default:
-			_, _ = fmt.Sscan(string(value), to) // as well
+			_, _ = fmt.Sscan(string(value), to) // compared below, too
 		}
 	}
 	copy(b.Hash[:], hash)
@@ -60,7 +61,7 @@ func readStart(text []byte) (b runlog.Base, err error) {
 	return b, nil
 }
 
-// openBase finds the state at which the log begins, if it does not begin with record 1.
+// openBase opens the state with which the log begins, unless the log begins with record 1.
 func (f *Log) openBase() error {
 	text, err := readWhole(f.fs, f.path("start"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -97,7 +98,7 @@ func checkState(state disk.File, b *runlog.Base) error {
 	return err
 }
 
-// start is the record after which the log begins.
+// start returns the index of the record after which the log begins.
 func (f *Log) start() uint64 {
 	if f.base == nil {
 		return 0

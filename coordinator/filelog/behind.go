@@ -8,11 +8,12 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// searchSize is how many bytes are searched at once for intact records.
+// searchSize is how many bytes behind reads at once to search for intact records.
 const searchSize = 1 << 20
 
-// behind names the intact records between off and end, where frames are damaged; "" if there are
-// none. It looks for a frame at each byte, because nothing says where the next one begins.
+// behind describes the intact records in the file between off, where a damaged frame begins, and
+// end. It returns "" if there are none. behind tries each byte as the beginning of a frame, because
+// the damaged frame does not say where the next frame begins.
 func behind(file io.ReaderAt, off, end int64) string {
 	count, first, last := 0, uint64(0), uint64(0)
 	space := make([]byte, min(searchSize+frameWord, max(0, end-off)))
@@ -50,7 +51,8 @@ func behind(file io.ReaderAt, off, end int64) string {
 	return fmt.Sprintf("; %d intact records are behind it, from %d to %d", count, first, last)
 }
 
-// recordAt returns the record in a frame of a length, nil if it is damaged.
+// recordAt returns the record in the frame at off, or nil if the frame is damaged. length is the
+// length of the record.
 func recordAt(file io.ReaderAt, off, end int64, length int) *wire.Record {
 	frame := make([]byte, frameWord+length)
 	if off+int64(len(frame)) > end {

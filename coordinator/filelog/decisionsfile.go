@@ -16,7 +16,7 @@ var _ runlog.Decider = (*Log)(nil)
 // Decisions implements [runlog.Decider].
 func (f *Log) Decisions(context.Context) (runlog.Decisions, error) { return f.decisions, nil }
 
-// Decide implements [runlog.Decider]. The file is replaced as a whole.
+// Decide implements [runlog.Decider]. Decide replaces the whole file.
 func (f *Log) Decide(_ context.Context, d runlog.Decisions) error {
 	if f.fixed {
 		return errFixed
@@ -38,7 +38,7 @@ func (f *Log) Decide(_ context.Context, d runlog.Decisions) error {
 	return nil
 }
 
-// readDecisions reads the file of decisions. There is none before the first one.
+// readDecisions reads the file of decisions. Before the first Decide there is no file.
 func readDecisions(fsys disk.FS, path string) (d runlog.Decisions, err error) {
 	text, err := readWhole(fsys, path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,3 +1,3 @@
-// Package filelog stores a run's log in a directory. Every append survives a power cut
-// once it has returned.
+// Package filelog stores a run's log in a directory. Once Append has returned nil, the record
+// survives a power cut.
 package filelog

@@ -11,18 +11,18 @@ import (
 	"github.com/zofl/zofl/internal/disk"
 )
 
-// The epoch's file is replaced as a whole. It has the number twice, so that damage shows and a
-// person can still write the file.
+// writeEpoch replaces the whole file "epoch". The file has the number twice. So readEpoch detects
+// damage, and a person can still write the file by hand.
 const epochFormat = "zofl epoch 1\n%d\n%[1]d\n"
 
 // maxEpochFile is larger than any valid file.
 const maxEpochFile = 64
 
-// readEpoch returns the epoch in a file. It is 0 if there is no file: no coordinator has begun, or
-// a version without epochs wrote the log.
+// readEpoch returns the epoch in a file, or 0 if there is no file. Without the file, no coordinator
+// has begun, or a version without epochs wrote the log.
 //
-// The records cannot replace a damaged file: if a coordinator began and stored no record, its epoch
-// is nowhere else.
+// The records cannot replace a damaged file: the epoch of a coordinator that stored no record is
+// only in the file.
 func readEpoch(fsys disk.FS, path string) (uint64, error) {
 	file, err := fsys.Open(path, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -18,37 +18,38 @@ import (
 )
 
 // A Log is a [runlog.Log] in a directory of its own. The directory has these files: log (records,
-// see frame.go), roster (see package roster), epoch,
-// seen, decisions and lock. With transport=dense it also has the
-// folder objects, with one file for each vector. The log is also a [runlog.Objects] and a
-// [runlog.Epochs].
+// see frame.go), roster (see package roster), epoch, seen, decisions and lock. With transport=dense
+// the directory also has the folder objects, with one file for each vector. A Log also implements
+// [runlog.Objects] and [runlog.Epochs].
 //
-// Whatever a method has acknowledged, and whatever was read when the log was opened, is on the disk
-// and not only in the page cache. After a failed sync, an append is written again from its
-// beginning.
+// When a method returns nil, what it stored is on the disk, and not only in the page cache. The
+// same holds for everything that Open has read. After a failed sync, the next Append writes all
+// bytes of its record again.
 //
-// The goroutine that leads owns a Log. Any goroutine may call Last, Read, Lost and Object.
+// Only the goroutine that leads may use a Log, but any goroutine may call Last, Read, Lost and
+// Object.
 //
-// Invariant: offsets[n-1-s] is where the frame of record n begins, and size is where the next frame
-// will begin; s is the record after which the log begins, 0 unless it begins with a state.
+// Invariant: offsets[n-1-s] is the file offset at which the frame of record n begins. size is the
+// offset at which the next frame will begin. s is the record after which the log begins: 0 unless
+// the log begins with a state.
 type Log struct {
 	fs      disk.FS
 	dir     string
 	lock    io.Closer
 	log     *tailFile
 	roster  *rosterFile
-	epoch   uint64    // the largest that may be stored
+	epoch   uint64    // the largest epoch that may be stored
 	first   wire.Hash // of record 1
 	base    *base     // nil: the log begins with record 1
 	seen    *seenFile
-	notes   []string          // what was found to be unfinished
-	left    string            // what was there besides records when the log was opened
-	fixed   bool              // the log is open to be read, and nothing is written
-	stored  runlog.ObjectName // the vector that was put last
-	folder  bool              // the folder of vectors is known to be there
+	notes   []string          // unfinished work that open found
+	left    string            // what the directory held besides records when the log was opened
+	fixed   bool              // read-only: the Log writes nothing
+	stored  runlog.ObjectName // the vector that PutObject stored last
+	folder  bool              // the folder of vectors certainly exists
 	rescued rescued
 
-	decisions runlog.Decisions // that are stored
+	decisions runlog.Decisions // the stored decisions
 
 	mu      sync.Mutex // guards what follows, for Last and Read
 	offsets []int64
@@ -59,10 +60,10 @@ type Log struct {
 
 var _ runlog.Log = (*Log)(nil)
 
-// Open opens the log in a directory. It makes the directory and the log if there are none, and cuts
-// off the rest of an append that a crash interrupted.
+// Open opens the log in a directory. Open creates the directory and the log if there are none. If a
+// crash interrupted an append, Open cuts off the unfinished record.
 //
-// Errors match [runlog.ErrLocked] or [runlog.ErrCorrupt], or come from the file system.
+// An error matches [runlog.ErrLocked] or [runlog.ErrCorrupt], or comes from the file system.
 func Open(dir string) (*Log, error) { return openOn(disk.OS, dir) }
 
 func init() {
@@ -112,7 +113,7 @@ func (f *Log) open() error {
 	return f.fs.SyncDir(f.dir)
 }
 
-// load reads all files but the vectors.
+// load reads all files of the log except the vectors.
 func (f *Log) load() (err error) {
 	if err := f.openBase(); err != nil {
 		return fmt.Errorf("start: %w", err)
@@ -149,7 +150,7 @@ func locked(err error) error {
 
 func (f *Log) path(name string) string { return filepath.Join(f.dir, name) }
 
-// scan reads the log from its beginning up to a torn end.
+// scan reads the file of records from its beginning, up to its end or to an unfinished last frame.
 func (f *Log) scan() error {
 	f.size = int64(len(logHead))
 	r := newFrameReader(f.log.file, f.size, f.log.size)
@@ -213,8 +214,8 @@ func (f *Log) keepEpoch(epoch uint64) error {
 
 func (f *Log) LastEpoch(context.Context) (uint64, error) { return f.epoch, nil }
 
-// PassEpochs implements [runlog.Epochs]. It writes an epoch again that may be stored, because it
-// may not be.
+// PassEpochs implements [runlog.Epochs]. PassEpochs also writes f.epoch again, because an earlier
+// write of that epoch may have failed.
 func (f *Log) PassEpochs(_ context.Context, last uint64) error {
 	if last == 0 {
 		return nil
@@ -267,7 +268,8 @@ func (f *Log) Append(ctx context.Context, n uint64, record []byte) error {
 	return nil
 }
 
-// compare decides the append of a record that the log already has.
+// compare returns a ConflictError if record n of the log differs from the record that the caller
+// appends.
 func (f *Log) compare(ctx context.Context, n uint64, record []byte) error {
 	var conflict *runlog.ConflictError
 	err := f.Read(ctx, n, func(n uint64, stored []byte) bool {
@@ -289,7 +291,7 @@ func (f *Log) Last() uint64 {
 	return f.tail.N
 }
 
-// Read implements [runlog.Log]. A running Append does not delay it.
+// Read implements [runlog.Log]. Read does not wait for a running Append.
 func (f *Log) Read(ctx context.Context, from uint64,
 	each func(n uint64, record []byte) bool) error {
 	f.mu.Lock()
@@ -321,7 +323,8 @@ func (f *Log) Read(ctx context.Context, from uint64,
 	}
 }
 
-// AddMembers implements [runlog.Log]. It writes the whole roster, about 30 bytes a member.
+// AddMembers implements [runlog.Log]. AddMembers writes the whole roster, about 30 bytes for each
+// member.
 func (f *Log) AddMembers(_ context.Context, ids []string) error {
 	if f.fixed {
 		return errFixed

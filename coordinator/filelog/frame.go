@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// The file of records begins with logHead. Each record follows as a frame of
-// three little-endian 32-bit words and its bytes:
+// The file of records begins with logHead. Each record follows as a frame: three little-endian
+// 32-bit words, and the bytes of the record:
 //
 //	length of the record, at least 1
 //	CRC-32C of the record
@@ -26,7 +26,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// errTorn: the file ends within a frame, as after an append that a crash cut short.
+// errTorn: the file ends within a frame, as after a crash during an append.
 var errTorn = errors.New("torn")
 
 func appendFrame(b, record []byte) []byte {
@@ -37,7 +37,8 @@ func appendFrame(b, record []byte) []byte {
 	return append(b, record...)
 }
 
-// frameHead returns what the head of a frame says, unless it is damaged.
+// frameHead returns the length and the checksum in the head of a frame; ok is false if the head is
+// damaged.
 func frameHead(b []byte) (length int, sum uint32, ok bool) {
 	length = int(binary.LittleEndian.Uint32(b))
 	if length == 0 || length > wire.MaxRecord {
@@ -61,8 +62,9 @@ func newFrameReader(file io.ReaderAt, off, end int64) *frameReader {
 	return &frameReader{file: file, off: off, end: end, space: space}
 }
 
-// next returns the next record, which is valid until the next call. It returns nil at the end,
-// errTorn if only a torn frame remains, and otherwise an error that matches ErrCorrupt.
+// next returns the next record, which is valid until the next call of next. At the end, next
+// returns nil. The error is errTorn if only an unfinished frame remains. It matches ErrCorrupt if
+// the frame is damaged.
 func (r *frameReader) next() ([]byte, error) {
 	if r.off == r.end {
 		return nil, nil
@@ -93,10 +95,10 @@ func (r *frameReader) next() ([]byte, error) {
 	return frame[frameWord:], nil
 }
 
-// damaged decides whether a damaged frame is torn or corrupt. The frame has at most n bytes. The
-// damage is in the first bad bytes. If no record follows the frame and a damaged sector has only
-// zeros in the frame's part, that sector was never written, and the append never returned.
-// Otherwise stored bytes have changed.
+// damaged decides whether a damaged frame is an unfinished append (errTorn) or corrupt. The frame
+// has at most n bytes, and the damage is in its first bad bytes. Suppose that no record follows the
+// frame, and that the frame's part of a damaged sector holds only zeros. Then the disk never wrote
+// that sector, and the append never returned: errTorn. Otherwise stored bytes have changed.
 func (r *frameReader) damaged(n, bad int) error {
 	corrupt := fmt.Errorf("%w: checksum differs", runlog.ErrCorrupt)
 	if r.off+int64(n) != r.end {
@@ -116,7 +118,7 @@ func (r *frameReader) damaged(n, bad int) error {
 	return corrupt
 }
 
-// peek returns n bytes from off on, or fewer at the end.
+// peek returns the next n bytes of the file from off on, or fewer at the end.
 func (r *frameReader) peek(n int) ([]byte, error) {
 	n = int(min(int64(n), r.end-r.off))
 	if len(r.buffer) < n {

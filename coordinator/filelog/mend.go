@@ -8,11 +8,13 @@ import (
 	"github.com/zofl/zofl/internal/disk"
 )
 
-// lost says whether bytes are behind the last record although later records were stored. Then they
-// are no unfinished append, and nothing is cut before somebody accepts the loss.
+// lost says whether the file has bytes after the last readable record, and later records were once
+// stored. Such bytes are no unfinished append, so mend does not cut them off before a person
+// accepts the loss.
 func (f *Log) lost() bool { return f.size < f.log.size && f.seen.n > f.tail.N }
 
-// mend ends the log behind its last record, unless records are lost. It keeps what it cuts.
+// mend cuts the file of records after its last record, unless records were lost. mend first copies
+// the bytes that it cuts off to another file.
 func (f *Log) mend() error {
 	torn := f.log.size - f.size
 	note := fmt.Sprintf("log: %d bytes of an unfinished record %d at its end", torn, f.tail.N+1)
@@ -36,7 +38,8 @@ func (f *Log) mend() error {
 	return f.log.settle(last, f.size)
 }
 
-// keepCut copies what is behind the last record into a file, and returns its name.
+// keepCut copies the bytes after the last record into a new file, and returns the name of that
+// file.
 func (f *Log) keepCut() (name string, err error) {
 	there, err := f.fs.ReadDir(f.dir)
 	if err != nil {

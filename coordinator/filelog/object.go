@@ -17,7 +17,7 @@ import (
 
 var _ runlog.Objects = (*Log)(nil)
 
-// object returns the path of a vector.
+// object returns the path of a vector's file.
 func (f *Log) object(name runlog.ObjectName) string {
 	return filepath.Join(f.path("objects"), name.String())
 }
@@ -26,13 +26,13 @@ func (f *Log) object(name runlog.ObjectName) string {
 func (f *Log) settleObjects() error {
 	err := disk.RemoveUnfinished(f.fs, f.path("objects"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // no vector was ever put
+		return nil // no vector was ever stored
 	}
 	return err
 }
 
-// PutObject implements [runlog.Objects] with a file in the folder objects. It rewrites a file that
-// is there, because that may not have reached the disk.
+// PutObject implements [runlog.Objects] with a file in the folder objects. PutObject rewrites an
+// existing file, because the bytes of that file may be only in the page cache.
 func (f *Log) PutObject(_ context.Context, name runlog.ObjectName, data []byte) error {
 	if f.fixed {
 		return errFixed
@@ -52,7 +52,7 @@ func (f *Log) PutObject(_ context.Context, name runlog.ObjectName, data []byte) 
 		})
 	}
 	if err != nil {
-		f.folder = false // it may be gone
+		f.folder = false // somebody may have removed it
 		return fmt.Errorf("log: vector of record %d: %w", name.N, err)
 	}
 	f.stored = name
@@ -97,7 +97,7 @@ func (f *Log) KeepObjects(_ context.Context, n uint64, names []runlog.ObjectName
 	if f.fixed {
 		return errFixed
 	}
-	if err := f.unchanged(); err != nil { // another log may be there
+	if err := f.unchanged(); err != nil { // the directory may hold another log now
 		return fmt.Errorf("log: vectors: %w", err)
 	}
 	there, err := f.fs.ReadDir(f.path("objects"))

@@ -11,15 +11,15 @@ import (
 	"github.com/zofl/zofl/internal/disk"
 )
 
-// errFixed: the log was opened to be read.
+// errFixed: the log is open for reading only, and a method was to write.
 var errFixed = errors.New("log: it is open for reading only")
 
-// OpenReadOnly opens the log in a directory to read it. It never changes the directory: no byte, no
-// time, no name. It leaves an unfinished append at the log's end, see [Log.Notes]. Only Last, Read,
-// Members, Retired, Object, LastEpoch, Seen, Left, Notes and Close may be called.
+// OpenReadOnly opens the log in a directory for reading. OpenReadOnly never changes the bytes,
+// times or names of files. An unfinished append stays at the log's end, see [Log.Notes]. The caller
+// may call only Last, Read, Members, Retired, Object, LastEpoch, Seen, Left, Notes and Close.
 //
-// Errors match [runlog.ErrNoLog] if there is no log; [runlog.ErrLocked] while a coordinator has it
-// open; [runlog.ErrCorrupt]; or come from the file system.
+// Errors match [runlog.ErrNoLog] if there is no log; [runlog.ErrLocked] while a coordinator has the
+// log open; [runlog.ErrCorrupt]; or come from the file system.
 func OpenReadOnly(dir string) (*Log, error) {
 	f := &Log{fs: disk.OS, dir: dir, fixed: true}
 	if err := f.openReadOnly(); err != nil {
@@ -42,7 +42,8 @@ func (f *Log) openReadOnly() (err error) {
 	return f.load()
 }
 
-// missing says whether a directory without records belonged to a log.
+// missing returns an error that matches ErrCorrupt if a directory without a file of records has
+// other files of a log. Otherwise it returns the error of an absent log.
 func missing(dir string, absent error) error {
 	for _, name := range []string{"roster", "epoch", "seen"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {

@@ -13,13 +13,14 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Recover makes a log in a directory that begins with a state. state writes the state file. Size
-// and Content of b need not be set. The directory is new, or holds a log of the same run that lost
-// all its records: then its roster and its epoch stay.
+// Recover creates, in a directory, a log that begins with the state of b. The function state writes
+// the state file. Recover sets Size and Content of b itself. The directory must be new, or hold a
+// log of the same run that lost all its records. Recover keeps the roster and the epoch of such a
+// log.
 //
 // Errors match [ErrRecords] if there are records, [runlog.ErrCorrupt] if the roster there is
 // damaged or another run's, [runlog.ErrLocked], or come from the file system or from state. After
-// an error the directory holds no log, and Recover may be called again.
+// an error the directory holds no log, and the caller may call Recover again.
 func Recover(dir string, b runlog.Base, state func(io.Writer) error) error {
 	if err := recoverOn(disk.OS, dir, b, state); err != nil {
 		return fmt.Errorf("filelog: %s: %w", dir, err)
@@ -67,11 +68,11 @@ func recoverOn(
 			return err
 		}
 	}
-	return put("log", text([]byte(logHead))) // last: without it there is no log
+	return put("log", text([]byte(logHead))) // last: this file makes it a log
 }
 
-// mayRecover returns the reason why a log cannot be made in a directory, and moves the note of an
-// earlier log out of the way.
+// mayRecover returns an error if Recover must not create a log in a directory. Otherwise it renames
+// the file "seen" of an earlier log, and returns the roster.
 func mayRecover(fsys disk.FS, dir string, first wire.Hash) (*rosterFile, error) {
 	log, err := readWhole(fsys, filepath.Join(dir, "log"))
 	there := err == nil
@@ -100,7 +101,7 @@ func mayRecover(fsys disk.FS, dir string, first wire.Hash) (*rosterFile, error) 
 	return roster, nil
 }
 
-// A counter counts the bytes that are written to it.
+// A counter is an io.Writer that counts bytes.
 type counter struct{ n int64 }
 
 func (c *counter) Write(p []byte) (int, error) {

@@ -13,14 +13,16 @@ import (
 	"github.com/zofl/zofl/internal/disk"
 )
 
-// A rescued log is a copy of the log that was made when nobody could find its file any more.
+// A rescued is a copy of the log that the coordinator made after somebody removed or replaced the
+// log's file.
 type rescued struct {
 	dir string
-	n   uint64 // its last record
+	n   uint64 // the copy's last record
 }
 
-// rescue copies the log into a directory beside its own, unless it did so after the last record. It
-// returns where the copy is, and how to go on with it. Vectors are not in the copy.
+// rescue copies the log's records into a directory beside the log's own, unless a copy has all
+// records already. rescue returns a text that says where the copy is, and how to continue the run
+// with it. The copy has no vectors.
 func (f *Log) rescue() string {
 	if f.rescued.dir == "" || f.rescued.n != f.tail.N {
 		dir, err := f.copyBeside()

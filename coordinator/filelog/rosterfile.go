@@ -16,16 +16,16 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// oldRosterHead begins a roster without a checksum, as earlier versions wrote it. Each id follows
-// on a line of its own, by slot.
+// oldRosterHead is the first line of a roster without a checksum, the form that earlier versions
+// wrote. The ids follow in the order of their slots, one a line.
 const oldRosterHead = "zofl roster 1\n"
 
-// A rosterFile is the file of members: one batch of package roster. It is replaced as a whole, so a
-// crash leaves the old or the new one, and any other content is damage.
+// A rosterFile is the file of members: one batch of package roster. write replaces the whole file,
+// so a crash leaves the old file or the new one. Any other content is damage.
 type rosterFile struct {
 	fs      disk.FS
 	path    string
-	log     wire.Hash // the record 1 that it names
+	log     wire.Hash // hash of record 1 of the log to which the roster belongs
 	members []string
 	retired []string
 	old     bool // the file has the old form
@@ -58,7 +58,8 @@ func openRoster(fsys disk.FS, path string, first wire.Hash) (*rosterFile, error)
 	return r, nil
 }
 
-// unborn says that an earlier version was interrupted while it made the file.
+// unborn says whether the text is what an earlier version left when it was interrupted while it
+// created the file.
 func unborn(text []byte) bool {
 	return strings.HasPrefix(oldRosterHead, string(text)) ||
 		len(text) <= len(oldRosterHead) && allZero(text)
@@ -81,8 +82,8 @@ func (r *rosterFile) read(text []byte) error {
 	return err
 }
 
-// readOld reads the lines of the old form. The last line may be unfinished: then its append was
-// interrupted, and nobody has used the id.
+// readOld reads the lines of the old form. The last line may be unfinished, because a crash
+// interrupted its append. No coordinator has used the id in that line.
 func (r *rosterFile) readOld(text []byte) error {
 	r.old = true
 	for len(text) > 0 {
@@ -101,7 +102,7 @@ func (r *rosterFile) readOld(text []byte) error {
 	return nil
 }
 
-// write stores a roster. After an error the file has the old or the new one.
+// write stores a roster. After an error the file holds the old roster or the new one.
 func (r *rosterFile) write(first wire.Hash, members, retired []string) error {
 	text, _ := roster.Whole(first, members, retired).Seal(roster.Sum{})
 	err := disk.Replace(r.fs, r.path, func(w io.Writer) error {
@@ -115,7 +116,7 @@ func (r *rosterFile) write(first wire.Hash, members, retired []string) error {
 	return nil
 }
 
-// add gives ids the next slots.
+// add gives the next slots to ids, in order.
 func (r *rosterFile) add(first wire.Hash, ids []string) error {
 	if len(ids) == 0 {
 		return nil

@@ -16,15 +16,17 @@ import (
 
 var _ runlog.Memories = (*Log)(nil)
 
-// seenFormat is the file that holds the index of the last record that was stored, to show when a
-// log becomes shorter. It has the index and a checksum of the lines above.
+// seenFormat is the content of the file "seen", without the checksum line that follows it. The file
+// holds the index of the last stored record, so that the log can detect the loss of its last
+// records.
 const seenFormat = "zofl seen 1\n%020d\n"
 
-// A seenFile is that file. It is overwritten in place after each append, and synced when a
-// coordinator begins and when the log is closed: so no append waits for it, and a power cut may set
-// it back. It fits a sector, so it is never torn. It never names a record that was not stored.
+// A seenFile is the file "seen". Append overwrites the file in place, without a sync. Only Begin
+// and Close sync the file, so a power cut may restore an older index. The file fits into one
+// sector, so a power cut cannot leave half of a write. The file never names a record that was not
+// stored.
 //
-// Invariant: file is nil until begin, and path names no file if absent.
+// Invariant: file is nil until begin, and if absent is set, there is no file at path.
 type seenFile struct {
 	fs     disk.FS
 	path   string
@@ -81,7 +83,7 @@ func (s *seenFile) begin(n uint64) error {
 	return s.file.Sync()
 }
 
-// note notes that record n is stored. Before begin it does nothing.
+// note writes to the file that record n is stored. Before begin, note does nothing.
 func (s *seenFile) note(n uint64) error {
 	if s.file == nil || n <= s.n {
 		return nil
@@ -129,9 +131,9 @@ func (f *Log) Left(context.Context) (string, error) {
 	return f.left, nil
 }
 
-// remains lists the parts of a log in the directory other than records. A coordinator that was
-// killed before it stored record 1 leaves only an epoch, unless its version did not note what
-// was stored.
+// remains lists what the directory holds of a log besides records. An epoch alone counts only if
+// the file "seen" is absent, because a coordinator that was killed before it stored record 1 leaves
+// an epoch and the file "seen".
 func (f *Log) remains() string {
 	var left []string
 	if n := len(f.roster.members); n > 0 {

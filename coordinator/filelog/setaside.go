@@ -13,13 +13,13 @@ import (
 // ErrRecords: the log has records, so another run cannot begin in its place.
 var ErrRecords = errors.New("the log has records: give another directory to begin another run")
 
-// SetAside makes room for another run in the directory of a log that has lost all its records. It
-// renames the other files there, such as the roster, to names that end in .before-N, and returns
-// these names. It deletes nothing. The epoch stays, so that devices tell the new coordinator from
-// the old.
+// SetAside makes room for another run in the directory of a log that has lost all its records.
+// SetAside renames the other files there, such as the roster, to names that end in .before-N, and
+// returns these names. SetAside deletes nothing. The epoch stays, so that the new coordinator's
+// epochs are larger than those of the old run.
 //
-// Errors match [runlog.ErrLocked]; or [ErrRecords], if there are records, damaged ones too; or come
-// from the file system.
+// An error matches [runlog.ErrLocked], or [ErrRecords] if there are records, even damaged ones, or
+// comes from the file system.
 func SetAside(dir string) (names []string, err error) {
 	if names, err = setAside(disk.OS, dir); err != nil {
 		return names, fmt.Errorf("filelog: %s: %w", dir, err)
@@ -47,7 +47,7 @@ func setAside(fsys disk.FS, dir string) (names []string, err error) {
 	case len(log) > len(logHead), slices.Contains(there, "start"):
 		return nil, ErrRecords
 	}
-	// history.jsonl is where the program keeps the losses of a run, see its package history.
+	// The zofl program keeps the losses of a run in history.jsonl, see its package history.
 	left := slices.DeleteFunc([]string{"roster", "seen", "decisions", "objects", "log",
 		"history.jsonl"},
 		func(name string) bool { return !slices.Contains(there, name) })
@@ -64,12 +64,12 @@ func setAside(fsys disk.FS, dir string) (names []string, err error) {
 		}
 		names = append(names, name+suffix)
 	}
-	// Without this note, the epoch alone would say that an earlier run was here.
+	// Without the file "seen", an epoch alone means that the directory held an earlier run.
 	seen := &seenFile{fs: fsys, path: filepath.Join(dir, "seen"), absent: true}
 	return names, errors.Join(seen.begin(0), seen.close(), fsys.SyncDir(dir))
 }
 
-// unused returns the first suffix that no name has.
+// unused returns the first suffix .before-N that none of the names has.
 func unused(names []string) string {
 	for i := 1; ; i++ {
 		suffix := fmt.Sprintf(".before-%d", i)

@@ -12,25 +12,27 @@ import (
 	"github.com/zofl/zofl/internal/disk"
 )
 
-// A tailFile is a file that only grows at its end. Each append survives a power cut. One goroutine
-// owns it. Others may read the file up to a size that the owner has passed on.
+// A tailFile is a file to which bytes are only appended. Each append survives a power cut. Only one
+// goroutine, the owner, may use a tailFile. Other goroutines may read the file up to a size that
+// the owner has told them.
 //
 // Invariants:
 //  1. The bytes before size are on the disk, whatever the page cache holds.
-//  2. Unless dirty, the file has no other bytes.
-//  3. Unless somebody else wrote to the file, its mark is mark. The zero mark is unknown.
+//  2. Unless dirty, the file has no bytes after size.
+//  3. The file's mark is mark, unless another process wrote to the file. A zero mark means that the
+//     mark is unknown.
 type tailFile struct {
 	file  disk.File
 	size  int64
 	dirty bool
-	reach int64 // if dirty, where the bytes end that were written here
+	reach int64 // if dirty, where the bytes that this process wrote end
 	mark  disk.Mark
-	idle  int // how often the mark was another one, and the bytes before size were the same
+	idle  int // how often the mark had changed, but not the bytes before size
 }
 
-// openTail opens a file that begins with head. It makes the file if there is none, or if a crash
-// left only part of its head. Until settle is called, size counts bytes that can be read but may
-// not be on the disk.
+// openTail opens a file that begins with head. openTail creates the file if there is none, and
+// writes the head again if a crash left only part of it. Until the caller calls settle, size also
+// counts bytes that may be only in the page cache.
 func openTail(fsys disk.FS, path, head string) (*tailFile, error) {
 	file, err := fsys.Open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
@@ -43,8 +45,8 @@ func openTail(fsys disk.FS, path, head string) (*tailFile, error) {
 	return f, nil
 }
 
-// openTailReadOnly opens a file that begins with head. It writes nothing. A file without its head
-// is damaged, because the head is written first.
+// openTailReadOnly opens a file that begins with head. openTailReadOnly writes nothing. A file
+// without the head is damaged, because openTail writes the head first.
 func openTailReadOnly(fsys disk.FS, path, head string) (*tailFile, error) {
 	file, err := fsys.Open(path, os.O_RDONLY)
 	if err != nil {
@@ -89,10 +91,10 @@ func (f *tailFile) begin(head string) error {
 		behind(f.file, 0, size))
 }
 
-// settle ends the file at size and establishes invariant 1. The bytes before from are on the disk
-// already. The rest may be only in the page cache, if a process was killed before its sync or the
-// sync failed. So settle writes it again: a sync stores only bytes that were written since the last
-// sync.
+// settle cuts the file to size bytes, and makes sure that all of them are on the disk (invariant
+// 1). The bytes before from are on the disk already. Later bytes may be only in the page cache, if
+// the process that wrote them was killed before its sync, or if that sync failed. So settle writes
+// the later bytes again, because a sync stores only bytes that were written since the last sync.
 func (f *tailFile) settle(from, size int64) error {
 	b := make([]byte, size-from)
 	n, err := readAt(f.file, b, from)
@@ -117,14 +119,14 @@ func (f *tailFile) settle(from, size int64) error {
 	return err
 }
 
-// append writes b at the end and returns once it is on the disk, in the file that the path leads
-// to. After an error b may be there in part. The next append first cuts that part off and syncs:
-// otherwise a power cut could leave the new bytes followed by old ones. Call it only after the file
-// has been found unchanged.
+// append writes b at the end, and returns once b is on the disk, in the file that the path names.
+// After an error, the file may hold part of b. The next append first cuts that part off and syncs:
+// otherwise a power cut could leave the new bytes followed by old bytes. Call append only after
+// unchanged has returned nil.
 func (f *tailFile) append(b []byte) error {
 	err := f.put(b)
 	var bad error
-	f.mark, bad = f.file.Mark() // of what is there, also after an error
+	f.mark, bad = f.file.Mark() // read the mark also after an error
 	if err = errors.Join(err, bad); err != nil {
 		return err
 	}
@@ -153,7 +155,8 @@ func (f *tailFile) put(b []byte) error {
 	return f.file.Sync()
 }
 
-// readAt fills b from off on. It returns fewer bytes only at the end of the file.
+// readAt fills b with the file's bytes from off on. readAt returns fewer bytes only at the end of
+// the file.
 func readAt(file io.ReaderAt, b []byte, off int64) (int, error) {
 	n, err := file.ReadAt(b, off)
 	if errors.Is(err, io.EOF) {

@@ -9,12 +9,13 @@ import (
 	"github.com/zofl/zofl/internal/disk"
 )
 
-// mostIdle is how many times the log is read again although its bytes are the same. Then its file
-// system changes the times of files by itself, and sizes alone are compared.
+// mostIdle bounds how often unchanged reads the whole log again and finds the same bytes. After
+// that many times, unchanged assumes that the file system itself changes the times of files, and
+// compares only sizes.
 const mostIdle = 3
 
-// unchanged returns an error if the file of records is not as this process left it: removed,
-// renamed, replaced, cut, appended to or overwritten. Once it is as it was, the error ends.
+// unchanged returns an error if another process removed, renamed, replaced, cut, extended or
+// overwrote the file of records. Once somebody has restored the file, unchanged returns nil again.
 func (f *Log) unchanged() error {
 	log := f.log
 	mark, err := log.file.Mark()
@@ -35,7 +36,7 @@ func (f *Log) unchanged() error {
 	return nil
 }
 
-// resized returns an error if the size of the file shows that somebody else changed it.
+// resized returns an error if the size of the file shows that another process changed the file.
 func (f *tailFile) resized(size int64) error {
 	end := f.size
 	if f.dirty {
@@ -84,8 +85,8 @@ func (f *Log) readAgain() error {
 	return nil
 }
 
-// A foreignError says what somebody else did to the file of records. It does not match
-// [runlog.ErrCorrupt], because the run halts and can go on.
+// A foreignError says what another process did to the file of records. A foreignError does not
+// match [runlog.ErrCorrupt], because the run can go on once the file is restored.
 type foreignError struct{ what, remedy string }
 
 const putBack = "put the bytes back from a copy, and the run goes on; without one, stop this " +
@@ -93,7 +94,7 @@ const putBack = "put the bytes back from a copy, and the run goes on; without on
 
 func (e *foreignError) Error() string { return e.what + ": " + e.remedy }
 
-// explain adds to an error of the file of records what to do.
+// explain adds to an error about the file of records what a person can do.
 func (f *Log) explain(err error) error {
 	var foreign *foreignError
 	switch {
