@@ -236,7 +236,7 @@ func translate(err error) error {
 		errors.Is(err, nats.ErrConnectionDraining),
 		errors.Is(err, nats.ErrInvalidConnection):
 		return fmt.Errorf("%w (%w)", ErrClosed, err)
-	case errors.Is(err, nats.ErrReconnectBufExceeded): // without the error's text, which says that a buffer is full
+	case errors.Is(err, nats.ErrReconnectBufExceeded): // drop its text: "buffer full" misleads
 		return ErrOffline
 	case errors.Is(err, nats.ErrDisconnected),
 		errors.Is(err, nats.ErrConnectionReconnecting):

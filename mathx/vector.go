@@ -47,9 +47,9 @@ func Momentum(m []float32, beta, gain float32, v []float32) {
 	momentum(m, beta, gain, v)
 }
 
-// MomentumStep is [Momentum] of m along v, followed by [Descend] of x along m, with the same bits,
-// in one pass over memory. If parts of a vector have different step sizes, call MomentumStep once
-// for each part.
+// MomentumStep is [Momentum] of m along v, followed by [Descend] of x along m, with the
+// same bits, in one pass over memory. Parts of a vector with different step sizes need a
+// call each.
 //
 //	for i := range x {
 //		m[i] = float32(beta*m[i]) + float32(gain*v[i])
