@@ -76,9 +76,9 @@ func (s *ExactSum) Merge(o *ExactSum) {
 func (s *ExactSum) Reset() { *s = ExactSum{} }
 
 // Mean returns the sum divided by totalWeight, rounded once, to nearest even. A sum of zero gives
-// +0. If the quotient is too small for float32, Mean returns a zero with the sign of the sum. If
-// the quotient is too large, Mean returns an infinity. The quotient cannot be too large if
-// totalWeight is the sum of all added weights. Mean panics if totalWeight is 0.
+// +0. A quotient too small for float32 gives a zero with the sign of the sum. If the total is too
+// small, the result is an infinity. The total cannot be too small if totalWeight is the sum of all
+// added weights. Mean panics if totalWeight is 0.
 func (s *ExactSum) Mean(totalWeight uint64) float32 {
 	if totalWeight == 0 {
 		panic(zeroWeights)
