@@ -1,11 +1,11 @@
 // Package fleet runs a plan on devices in this process, with the production client and coordinator
-// over a bus in memory. Use it to try a method, a loss or a setting before you have a device, and
-// for experiments. [Run] does this: a thousand rounds of ten devices with a cheap loss take less
-// than a second.
+// over a bus in memory. Use the package for experiments, and to try a method, a loss or a setting
+// before you have a device. [Run] runs the plan. A thousand rounds of ten devices with a cheap loss
+// take less than a second.
 //
 // # What differs from a live run
 //
-// Run follows a copy of the plan, in which it changes the fields about absent and slow devices:
+// Run copies the plan, and changes the fields about absent and slow devices in the copy:
 //
 //   - roster is listed, members is the number of devices, and device i has the id d<i> and slot i;
 //   - target and quorum are at most members; over_sample is 1 and deadline an hour, so a round
@@ -17,7 +17,8 @@
 //
 // # Determinism
 //
-// The result depends on the plan and the losses only, except the seconds, and the bytes with
-// transport=dense and secure=sum. preset.New draws a new run key for each plan: keep the plan, or
-// set its RunKey, to repeat a run. plan.BatchSeed returns the seed of a device's minibatch.
+// The result depends only on the plan and the losses. Exceptions are the seconds, and with
+// transport=dense or secure=sum the bytes. preset.New draws a new run key for each plan: keep the
+// plan, or set its RunKey, to repeat a run. plan.BatchSeed returns the seed of a device's
+// minibatch.
 package fleet

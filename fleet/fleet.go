@@ -38,40 +38,43 @@ func (e *OptionError) Error() string {
 type Options struct {
 	// Rounds is how many rounds to run; 0 means as many as the plan says.
 	Rounds uint64
-	// Queries bounds the loss evaluations of all devices together: Run makes only rounds that surely
-	// fit. 0: no bound. Evaluations of metrics do not count.
+	// Queries bounds the loss evaluations of all devices together: Run begins a round only if the
+	// round cannot exceed the bound. 0: no bound. Evaluations of metrics do not count.
 	Queries uint64
-	// Progress, unless nil, is called after every round, before the next begins. If it returns an
-	// error the run ends, and Run returns that error; for [ErrStop] Run returns nil.
+	// Run calls Progress, unless nil, after every round, before the next round begins. If Progress
+	// returns an error, the run ends, and Run returns that error. For [ErrStop], Run returns no error.
 	Progress func(Round) error
-	// Initial are the first parameters, for a plan with initial=given.
+	// Initial are the parameters at which the run begins, for a plan with initial=given.
 	Initial []float32
 	// RunKey is the secret of a private plan.
 	RunKey []byte
-	// Checked says that the caller called CheckGradient, or does not want it: Run then does not call
-	// it.
+	// Checked says that Run shall not call CheckGradient, because the caller has called it or does not
+	// want the check.
 	Checked bool
 }
 
 // A Round is what happened in one round.
 type Round struct {
 	Round         uint64  // from 1
-	Loss          float64 // mean training loss of the contributors, where the round began
+	Loss          float64 // mean training loss of the contributors at the round's first model
 	Step          float32 // eta
 	Mu            float32 // 0 if the round has none
 	Perturbations uint32  // P
 	Contributors  uint32
 	Seconds       float64
 	// Queries counts the loss evaluations of all contributors so far, computed from the plan. Only
-	// [Result].Queries includes evaluations that failed or came late. For a device with gradients this
-	// field counts evaluations as if it had none; [Result].Queries counts the real ones.
+	// [Result].Queries includes evaluations that failed or came late. For a device with gradients,
+	// this field counts the evaluations that the device would make without gradients. [Result].Queries
+	// counts the evaluations that the device made.
 	Queries uint64
-	// Bytes is what all devices sent (Up) and received (Down) so far, as if over connections. With
-	// transport=dense or secure=sum, some bytes of a round may count for the next round.
+	// Bytes counts the bytes that all devices would have sent (Up) and received (Down) so far over
+	// network connections. With transport=dense or secure=sum, some bytes of a round may count for the
+	// next round.
 	Bytes, Up, Down uint64
-	// Metrics are the plan's metrics after this round. They are measured after every record n = 0 mod
-	// eval_every, and after the last. They are means over the first eval_count devices that implement
-	// [objective.Evaluator], weighted by their samples. Nil means not measured.
+	// Metrics are the plan's metrics after this round. Run measures them after every record whose
+	// index is a multiple of eval_every, and after the last record. Each metric is a mean over the
+	// first eval_count devices that implement [objective.Evaluator], weighted by their samples. Nil
+	// means not measured.
 	Metrics []float64
 }
 
@@ -80,9 +83,9 @@ type Device struct {
 	ID         string
 	Queries    uint64 // loss evaluations
 	Gradients  uint64 // gradients or slopes, of an objective that has them
-	Err        error  // error of its last loss that failed; nil: none did
-	Unmeasured error  // why the last evaluation that it was asked for failed; nil: none did
-	Declined   uint64 // how many of its last answers were declines, in a row; 0: the last one counts
+	Err        error  // error of the last loss that failed; nil: none did
+	Unmeasured error  // why the last evaluation of metrics failed; nil: none did
+	Declined   uint64 // how many rounds in a row it has declined; 0: it did not decline the last
 }
 
 // A Result is the outcome of a run that ended or failed.
@@ -96,19 +99,20 @@ type Result struct {
 	Traffic   traffic.Totals // of all devices
 	Ended     string         // why: "rounds", "stopped", or the condition on a metric
 	Log       *runlog.Memory // the run's records
-	Gradient  error          // of CheckGradient, before the run; such an error does not end the run
-	// Found lists, in order, the values that devices found outside rounds: mu, the step, whether to
-	// share directions. Each entry says why the coordinator chose the value.
+	Gradient  error          // result of CheckGradient before the run; it does not end the run
+	// Found lists, in order, the values that surveys of the devices found: mu, the step, and whether
+	// to share directions. Each entry says why the coordinator chose the value.
 	Found []survey.Result
 }
 
 // Run runs a plan on devices until its rounds are done or ctx ends. If ctx ends, Run returns its
-// cause. Run asks different devices at the same time, but each device from one goroutine at a time.
+// cause. Run calls different devices at the same time, but each device only from one goroutine at a
+// time.
 //
-// The error is a [*plan.Error] if the plan cannot run on these devices, and an [*OptionError] if
-// the first round takes more than Queries. It matches [ErrDiverged] or [ErrPaused] if the run
-// failed, and then names a device that failed. Once the run has begun, Run returns a result even
-// with an error.
+// Run's error is a [*plan.Error] if the plan cannot run on these devices, and an [*OptionError] if
+// the first round alone could take more evaluations than Queries. It matches [ErrDiverged] or
+// [ErrPaused] if the run failed, and then names a device that failed. Once the run has begun, Run
+// returns a result even with an error.
 func Run(ctx context.Context, plan *plan.Plan, devices []objective.Objective,
 	o Options) (*Result, error) {
 	copied, err := rehearsal(plan, devices, &o)

@@ -19,10 +19,10 @@ var ErrGradient = errors.New("a gradient that is not of its loss")
 // CheckGradient compares a gradient or slope with differences of the loss, once, on the first
 // device that has both. It returns an error that matches [ErrGradient] if the rise of the loss is
 // less than two thirds, or more than one and a half times, of the rise that the gradient predicts.
-// That must hold at every distance of 0.001, 0.01 and 0.1 at which the difference exceeds the noise
-// of the loss. It evaluates up to 24 losses, at or near the initial parameters. It evaluates
-// nothing and returns nil if the plan has boxes or asks for no gradients. It also returns nil if
-// the device fails.
+// The error requires this mismatch at each of the distances 0.001, 0.01 and 0.1 at which the
+// difference exceeds the noise of the loss. CheckGradient evaluates up to 24 losses, at or near the
+// initial parameters. If the plan has boxes or uses no gradients, CheckGradient evaluates nothing
+// and returns nil. It also returns nil if the device fails.
 func CheckGradient(ctx context.Context, p *plan.Plan, devices []objective.Objective,
 	o Options) error {
 	if len(p.Boxes) > 0 || p.Estimator == plan.Surrogate {
@@ -45,7 +45,7 @@ func CheckGradient(ctx context.Context, p *plan.Plan, devices []objective.Object
 	if s, ok := devices[at].(objective.Sampler); ok && s.Samples() > 0 {
 		c.batch.Size = min(c.batch.Size, s.Samples())
 	}
-	if told := c.compare(x); !told { // many models have no slope at zeros
+	if told := c.compare(x); !told { // many models have a zero gradient if all parameters are 0
 		for i, v := range signs(len(x), 0) {
 			x[i] += v / 10
 		}
@@ -58,7 +58,7 @@ func CheckGradient(ctx context.Context, p *plan.Plan, devices []objective.Object
 		"minibatch that the Batch names", ErrGradient, id, c.wrong)
 }
 
-// first returns the model before round 1.
+// first returns the parameters before round 1.
 func first(plan *plan.Plan, o *Options) ([]float32, error) {
 	r := replica.New(replica.Config{Run: plan.Run, Initial: o.Initial, RunKey: o.RunKey})
 	record := wire.Record{N: 1, Prev: wire.Genesis(plan.Run), Kind: wire.KindPlan, Plan: plan}
@@ -68,7 +68,8 @@ func first(plan *plan.Plan, o *Options) ([]float32, error) {
 	return slices.Clone(r.Params()), nil
 }
 
-// A comparison evaluates one device. It ignores failures, because the run reports them.
+// A comparison compares one device's gradient with its loss. A comparison ignores failures of the
+// device, because the run reports them.
 type comparison struct {
 	ctx   context.Context
 	loss  func(context.Context, []float32, objective.Batch) (float64, error)
@@ -77,7 +78,7 @@ type comparison struct {
 	wrong string
 }
 
-// compare returns whether the losses around x show that the gradient there is right.
+// compare says whether the losses around x agree with the gradient at x.
 func (c *comparison) compare(x []float32) (told bool) {
 	defer func() {
 		if recover() != nil {
@@ -105,7 +106,7 @@ func (c *comparison) compare(x []float32) (told bool) {
 		for i, v := range u {
 			up[i] += float32(far * v)
 			down[i] -= float32(far * v)
-			z[i] = up[i] - down[i] // not quite 2 far v, because of rounding
+			z[i] = up[i] - down[i] // about 2 far v: rounding changes it
 		}
 		said, err := says.along(z)
 		if err != nil {
@@ -117,7 +118,7 @@ func (c *comparison) compare(x []float32) (told bool) {
 			return false
 		}
 		rise := high - low
-		// This is also false for NaN.
+		// The comparison is also false for NaN.
 		if !(math.Max(math.Abs(rise), math.Abs(said)) > 20*noise) || said == 0 {
 			continue
 		}

@@ -17,7 +17,7 @@ const deadline = time.Hour
 // Check returns the error that [Run] would return for a plan that cannot run on these devices.
 func Check(pl *plan.Plan, devices []objective.Objective) error {
 	p := *pl
-	p.Quorum = min(p.Quorum, max(p.Members, 1)) // as many as there are: Run makes sure of that
+	p.Quorum = min(p.Quorum, max(p.Members, 1)) // Run also limits the quorum to the members
 	if err := plancheck.Validate(&p); err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func rehearsal(pl *plan.Plan, devices []objective.Objective, o *Options) (*plan.
 	Fit(&p)
 	p.MaxAttempts = 1
 	p.Deadline = uint32(deadline.Milliseconds())
-	// Nothing is lost in memory, so nothing needs repeating.
+	// The bus in memory loses no message, so the coordinator need not repeat announcements.
 	p.Reannounce = uint32(time.Minute.Milliseconds())
 	p.EvalEvery, p.EvalCount, p.StopMetric = 0, 0, ""
 	if o.Rounds > 0 {
@@ -68,8 +68,9 @@ func rehearsal(pl *plan.Plan, devices []objective.Objective, o *Options) (*plan.
 	return &p, plancheck.Validate(&p)
 }
 
-// Fit limits the devices that a round asks to the plan's members. If devices share directions in
-// groups, a round asks whole groups, and smaller groups if there are too few devices.
+// Fit limits the number of devices that a round asks to the plan's members. If devices share
+// directions in groups, a round asks only whole groups. If there are too few devices for a group,
+// Fit makes the groups smaller.
 func Fit(p *plan.Plan) {
 	p.OverSample, p.Target = 1, min(p.Target, p.Members)
 	if p.GroupSize > 0 {
@@ -80,10 +81,10 @@ func Fit(p *plan.Plan) {
 }
 
 // RoundQueries returns the largest number of loss evaluations that a round, counted from 1, takes
-// from this many devices together. It includes the evaluations of surveys before the round, because
-// all devices send sketches. A survey of mu takes more only if the loss does not change along its
-// first direction ([survey.Mu]). With control=scaffold-1, a device that missed the first phase
-// makes its estimate in the second.
+// from this many devices together. The number includes the evaluations of surveys before the round,
+// in which all devices may take part. A survey of mu takes more evaluations only if the loss does
+// not change along the survey's first direction ([survey.Mu]). With control=scaffold-1, a device
+// that missed the first phase makes its estimate in the second.
 func RoundQueries(p *plan.Plan, round uint64, devices int) uint64 {
 	perturbations, asked := p.PerturbationsAt(round), min(uint64(p.Target), uint64(devices))
 	surveyed := uint64(0)
@@ -106,7 +107,8 @@ func RoundQueries(p *plan.Plan, round uint64, devices int) uint64 {
 	return surveyed + asked*(first+second)
 }
 
-// roundsWithin returns how many rounds fit a number of queries, at most this many (0: any number).
+// roundsWithin returns how many rounds take at most queries loss evaluations together. The result
+// is at most most; most = 0 means no limit.
 func roundsWithin(p *plan.Plan, most, queries uint64) (rounds uint64) {
 	for most == 0 || rounds < most {
 		cost := RoundQueries(p, rounds+1, int(p.Members))

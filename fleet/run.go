@@ -22,12 +22,13 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// patience is the timeout of requests. It is long, because devices share the cores.
+// patience is the timeout of requests. The timeout is long, because all devices share the cores of
+// this machine.
 const patience = time.Minute
 
 // A run is a call of Run in progress.
 type run struct {
-	plan, original *plan.Plan // the plan as it runs, and as given
+	plan, original *plan.Plan // the changed copy, and the caller's plan
 	options        Options
 	objectives     []objective.Objective
 	bus            *bus.Memory
@@ -36,7 +37,7 @@ type run struct {
 	clients        []*client.Client
 	witness        witness
 	result         *Result
-	round          Round     // the round whose first phase is done; nil: none
+	round          Round     // the current round
 	began          time.Time // of the round
 }
 
@@ -44,12 +45,12 @@ type run struct {
 type gate struct {
 	*traffic.Meter
 	shut   atomic.Bool
-	last   string        // the last subject that devices need at first
-	listen chan struct{} // closed when the coordinator has subscribed to it
+	last   string        // the last subject that a device needs to join
+	listen chan struct{} // closed when the coordinator has subscribed to last
 }
 
-// Subscribe notes when the coordinator has subscribed: a device that asks earlier waits for a
-// while.
+// Subscribe closes listen when the coordinator has made its last subscription. A device that sent a
+// request earlier would have to wait and repeat the request.
 func (g *gate) Subscribe(subject string, handle func(bus.Message)) (bus.Subscription, error) {
 	s, err := g.Meter.Subscribe(subject, handle)
 	if subject == g.last {
@@ -65,7 +66,7 @@ func (g *gate) Publish(subject string, frame []byte) error {
 	return g.Meter.Publish(subject, frame)
 }
 
-// assemble makes the coordinator and the clients.
+// assemble creates the coordinator and the clients.
 func (r *run) assemble(ctx context.Context) (err error) {
 	ids := make([]string, len(r.objectives))
 	for i := range ids {
@@ -127,8 +128,8 @@ func (d *Device) record(p client.Progress) error {
 
 var errDone = errors.New("all devices saw the end")
 
-// together runs coordinator and clients until all clients saw the end of the run, ctx ends, or one
-// of them fails.
+// together runs the coordinator and the clients. It returns when all clients have seen the end of
+// the run, when ctx ends, or when the coordinator or a client fails.
 func (r *run) together(ctx context.Context) error {
 	defer r.bus.Close()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -166,7 +167,8 @@ func (r *run) together(ctx context.Context) error {
 	}
 }
 
-// blame adds the failure of a device, which may be the cause, to the error.
+// blame adds to an error the failure of a device, if any device failed, because this failure may be
+// the cause.
 func (r *run) blame(cause error) error {
 	for _, d := range r.result.Devices {
 		if d.Err != nil {
@@ -176,7 +178,7 @@ func (r *run) blame(cause error) error {
 	return cause
 }
 
-// record follows the coordinator's events, on its goroutine.
+// record handles an event of the coordinator, on the coordinator's goroutine.
 func (r *run) record(e report.Event) error {
 	var err error
 	switch e.Kind {
@@ -209,12 +211,12 @@ func (r *run) record(e report.Event) error {
 	return err
 }
 
-// count adds the queries of a phase's contributors.
+// count adds the loss evaluations of a phase's contributors to the round.
 func (r *run) count(e *report.Event, phase uint8) {
 	r.round.Queries += uint64(e.Contributors) * r.plan.PhaseQueries(phase, e.Perturbations)
 }
 
-// done completes a round, and evaluates the model if that is due.
+// done completes a round, and evaluates the model if the plan asks for that now.
 func (r *run) done(e *report.Event) error {
 	now, totals := time.Now(), r.gate.Totals()
 	done := &r.round

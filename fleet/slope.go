@@ -8,7 +8,8 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// lossOf returns the loss of an objective as a function of a vector; nil if it has none.
+// lossOf returns the loss of an objective as a function of a vector, or nil if the objective has no
+// loss.
 func lossOf(o objective.Objective) func(context.Context, []float32, objective.Batch) (float64,
 	error) {
 	switch o := o.(type) {
@@ -28,7 +29,8 @@ func lossOf(o objective.Objective) func(context.Context, []float32, objective.Ba
 	return nil
 }
 
-// An along says how much a loss rises along vectors, by the gradient or slopes of a device.
+// An along predicts how much a device's loss rises along a vector, from the device's gradient or
+// slopes.
 type along struct {
 	slope func(z []float32) (float64, error)
 	g     []float32 // the gradient, if the device has it
@@ -37,8 +39,8 @@ type along struct {
 
 func (a along) along(z []float32) (float64, error) { return a.slope(z) }
 
-// direction returns a vector of length 1 along which the loss changes: the gradient, or the
-// steepest of four random ones. It is nil if there is none.
+// direction returns a vector of length 1 along which the loss changes: the gradient's direction, or
+// the steepest of four random directions. The result is nil if the loss changes along none of them.
 func (a along) direction() ([]float64, error) {
 	if a.g != nil {
 		return unit(a.g), nil
@@ -58,8 +60,8 @@ func (a along) direction() ([]float64, error) {
 	return unit(best), nil
 }
 
-// riseOf returns the rise of the loss around x that a device's gradient or slopes predict, or nil
-// if it has neither.
+// riseOf returns a function that predicts the rise of a device's loss around x from the device's
+// gradient or slopes. riseOf returns nil if the device has neither.
 func riseOf(o objective.Objective) func(context.Context, []float32, objective.Batch) (along,
 	error) {
 	switch o := o.(type) {
@@ -115,7 +117,7 @@ func unit(v []float32) []float64 {
 	return u
 }
 
-// signs returns a vector of +-1, always the same for a seed.
+// signs returns a random vector of +-1. The same seed gives the same vector.
 func signs(dim int, seed uint64) []float32 {
 	rng, z := rand.New(rand.NewPCG(seed, 0)), make([]float32, dim)
 	for i := range z {

@@ -13,8 +13,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A witness replays the log to compute the model and its metrics. It is not a client, so it reads a
-// record as soon as the log holds it.
+// A witness replays the log to compute the model and its metrics. A witness is not a client: it
+// reads each record from the log as soon as the log holds the record.
 type witness struct {
 	replica *replica.Replica
 	log     *runlog.Memory
@@ -26,7 +26,7 @@ func (w *witness) begin(p *plan.Plan, o *Options, log *runlog.Memory) {
 	w.replica = replica.New(replica.Config{Run: p.Run, Initial: o.Initial, RunKey: o.RunKey})
 }
 
-// catchUp applies the log's records, and the vectors that their state needs.
+// catchUp applies the log's new records, and the vectors that the state after them needs.
 func (w *witness) catchUp(ctx context.Context) error {
 	var failed error
 	err := w.log.Read(ctx, w.replica.N()+1, func(_ uint64, record []byte) bool {
@@ -50,8 +50,8 @@ func (w *witness) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// evaluate measures the model after record n, if the plan asks for it. It returns the reason why
-// the run ends there, if a metric ends the run.
+// evaluate measures the model's metrics after record n, if the plan asks for that. If a metric ends
+// the run, stop says why.
 func (r *run) evaluate(n uint64, last bool) (stop string, err error) {
 	p := r.original
 	if p.EvalEvery == 0 || n%uint64(p.EvalEvery) > 0 && !last {
@@ -73,8 +73,8 @@ func (r *run) evaluate(n uint64, last bool) (stop string, err error) {
 	return "", nil
 }
 
-// metrics returns the weighted means of the metrics of eval_count devices, or nil if none can
-// measure. A device whose evaluation fails is left out, as in a run.
+// metrics returns the weighted means of the metrics of eval_count devices, or nil if no device can
+// measure. metrics leaves out a device whose evaluation fails, as a live run does.
 func (r *run) metrics(ctx context.Context, x []float32) (means []float64) {
 	asked, total, names := r.original.EvalCount, 0.0, r.original.Metrics
 	for d, o := range r.objectives {
@@ -102,7 +102,7 @@ func (r *run) metrics(ctx context.Context, x []float32) (means []float64) {
 	return means
 }
 
-// measured has a device measure the model. The error says why it does not count.
+// measured lets a device measure the model. The error says why the measurement does not count.
 func measured(ctx context.Context, e objective.Evaluator, x []float32, names []string) (
 	values []float64, samples int, err error) {
 	values, samples, err = e.Evaluate(ctx, x)
@@ -118,7 +118,7 @@ func measured(ctx context.Context, e objective.Evaluator, x []float32, names []s
 	return values, samples, err
 }
 
-// agree returns an error unless all devices hold the state that the log leads to.
+// agree returns an error unless the state of every device equals the state that the log gives.
 func (r *run) agree() error {
 	if err := r.witness.catchUp(context.Background()); err != nil {
 		return err

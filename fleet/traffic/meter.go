@@ -17,7 +17,7 @@ import (
 type Sum struct {
 	Messages uint64
 	Bytes    uint64 // frames, and NATS's protocol lines around them
-	Scalars  uint64 // of contributions and rounds; seeds do not travel
+	Scalars  uint64 // of contributions and rounds; seeds are not sent
 }
 
 func (t *Sum) add(line, subject string, frame []byte, times uint64) {
@@ -26,17 +26,18 @@ func (t *Sum) add(line, subject string, frame []byte, times uint64) {
 	t.Bytes += times * uint64(size)
 }
 
-// Totals is the traffic of all clients, as their connections would carry it: an
-// announcement counts once for each client.
+// Totals is the traffic of all clients, as if each client had a network connection: an announcement
+// counts once for each client.
 type Totals struct {
 	Up   Sum // contributions and other replies; vectors in pieces, and requests for them; steps
 	Down Sum // announcements; vectors in pieces, and answers to uploads and to steps
-	// Other is joins and catch-ups, both ways, while clients assemble, and repeated
-	// replies: a client that joins while a round opens is asked twice.
+	// Other is the traffic of joins and catch-ups in both directions, and of repeated replies. A
+	// client repeats its reply if it joins while a round opens, because the coordinator then asks it
+	// twice.
 	Other Sum
 }
 
-// A Meter is the coordinator's bus, which counts traffic.
+// A Meter is the coordinator's bus. It counts the traffic.
 type Meter struct {
 	bus.Bus
 	plan    *plan.Plan
@@ -49,7 +50,7 @@ type Meter struct {
 	steps  map[string]bool   // inboxes that wait for an answer to a step of secure aggregation
 }
 
-// New returns a coordinator's bus that counts for a number of clients of a plan.
+// New returns a coordinator's bus that counts the traffic of a plan with this number of clients.
 func New(b bus.Bus, clients int, plan *plan.Plan) *Meter {
 	return &Meter{Bus: b, plan: plan, clients: uint64(clients), last: make(map[string]string),
 		steps: make(map[string]bool)}
@@ -85,8 +86,8 @@ func (m *Meter) Publish(subject string, frame []byte) error {
 	return m.Bus.Publish(subject, frame)
 }
 
-// isAnnounce reports whether all clients listen to a subject. The coordinator's other
-// subjects are inboxes.
+// isAnnounce reports whether a subject is that of announcements, to which all clients subscribe.
+// The coordinator publishes to no other subjects except inboxes.
 func isAnnounce(subject string) bool { return len(subject) > 3 && subject[:3] == "zo." }
 
 // isPiece reports whether an answer belongs to the upload or download of a vector.
@@ -98,13 +99,13 @@ func isPiece(frame []byte) bool {
 	return err == nil
 }
 
-// isStep reports whether steps of secure aggregation are sent on a subject.
+// isStep reports whether devices send their steps of secure aggregation on a subject.
 func isStep(subject string) bool {
 	part := strings.Split(subject, ".")
 	return len(part) == 4 && part[2] == "k"
 }
 
-// isVectors reports whether vectors are sent or requested on a subject.
+// isVectors reports whether devices send or request vectors on a subject.
 func isVectors(subject string) bool {
 	part := strings.Split(subject, ".")
 	return len(part) == 4 && (part[2] == "u" || part[2] == "d")

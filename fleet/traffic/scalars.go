@@ -8,8 +8,8 @@ import (
 )
 
 // scalars counts the scalars of a contribution or a term, of precision p. If scalars share a scale,
-// their number does not follow from their bytes alone, but from the P with which they were made: a
-// first phase has one block of P, any other phase one block for each local step.
+// their number depends on P as well as on their bytes: a first phase has one block of P scalars,
+// and any other phase has one such block for each local step.
 func (m *Meter) scalars(p plan.Precision, s wire.Scalars, perturbations uint32) uint64 {
 	if !p.Quantized() {
 		return uint64(max(p.Len(s), 0))
@@ -35,7 +35,7 @@ func (m *Meter) contributed(r *wire.Reply) uint64 {
 	return n
 }
 
-// announced counts the scalars of the rounds that an announcement brings.
+// announced counts the scalars of the rounds in an announcement's records.
 func (m *Meter) announced(a *compact.Announcement) uint64 {
 	if !a.Compact() {
 		return m.records(a.Records)

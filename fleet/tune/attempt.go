@@ -11,15 +11,16 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// An attempt is a trial of some rounds.
+// An attempt is a trial that runs some rounds.
 type attempt struct {
 	trial  Trial
 	plan   *plan.Plan
 	curve  []float64 // training losses by round
-	failed error     // why it ended early; nil: it did not fail
+	failed error     // why the attempt failed; nil: it did not
 }
 
-// cost returns the largest number of evaluations of an attempt, with the evaluations that judge it.
+// cost returns the largest number of evaluations that an attempt can take, including those that
+// judge it.
 func (t *tuning) cost(p *plan.Plan, rounds uint64) uint64 {
 	sum := t.budget.judge
 	for round := range rounds {
@@ -29,7 +30,7 @@ func (t *tuning) cost(p *plan.Plan, rounds uint64) uint64 {
 }
 
 // try runs a plan for some rounds and judges the result. The budget must hold these rounds. If
-// rival is not nil, try drops an attempt that does far worse than the rival.
+// rival is not nil, try ends the attempt early if it gains far less than rival.
 func (t *tuning) try(ctx context.Context, stage string, p *plan.Plan, rounds uint64,
 	rival *attempt) (*attempt, error) {
 	a := &attempt{plan: p, trial: t.settings(stage, p)}
@@ -83,9 +84,9 @@ func rehearse(ctx context.Context, p *plan.Plan, devices []objective.Objective,
 	return result, err
 }
 
-// losesTo says whether an attempt of this many rounds is hopeless after its last one. It is if it
-// gained less than half as much as its rival after a quarter of the rounds, or less than four
-// fifths half way. Both attempts used the same minibatches.
+// losesTo says whether try should end an attempt after its latest round, because the attempt gained
+// far less than rival. After a quarter of the rounds, that means less than half of rival's gain.
+// After half of the rounds, it means less than four fifths. Both attempts use the same minibatches.
 func (a *attempt) losesTo(rival *attempt, rounds uint64) bool {
 	n := len(a.curve)
 	if rival == nil || n > len(rival.curve) {
@@ -119,7 +120,7 @@ func (a *attempt) beats(b *attempt) bool {
 	return b == nil || a.trial.Loss < b.trial.Loss || math.IsNaN(b.trial.Loss)
 }
 
-// outcome says where an attempt ended.
+// outcome returns the loss after an attempt, or how the attempt failed, as a text.
 func (a *attempt) outcome() string {
 	switch {
 	case a.trial.Dropped:

@@ -10,19 +10,21 @@ import (
 )
 
 const (
-	// judgeBatches is how many fresh minibatches of each device the loss of a trial is measured on.
+	// judgeBatches is on how many fresh minibatches of each device Run measures the loss of a trial.
 	judgeBatches = 4
-	// lineReach is how far a line search goes: 4^-lineReach to 4^lineReach times the move.
+	// lineReach bounds the line search: it goes from 4^-lineReach to 4^lineReach times the move.
 	lineReach = 8
 	// budgetRounds is how many rounds fit into the default budget.
 	budgetRounds = 400
-	// shortRounds and leastRounds are the most and the fewest rounds of a trial of stage bracket.
+	// shortRounds and leastRounds are the largest and the smallest number of rounds of a trial in
+	// stage bracket.
 	shortRounds, leastRounds = 10, 2
-	// surveyRounds is the number of rounds until devices have found a step, plus one round with it.
+	// surveyRounds is the number of rounds in which devices find a step, plus one round with that
+	// step.
 	surveyRounds = survey.FirstRounds + 1
 )
 
-// A budget is a number of loss evaluations, and their division.
+// A budget is a number of loss evaluations, and how the stages divide them.
 type budget struct {
 	left    uint64
 	judge   uint64 // evaluations to judge a trial
@@ -32,7 +34,7 @@ type budget struct {
 	bracket uint64 // evaluations that stage bracket leaves for later stages
 }
 
-// take takes n evaluations; the caller knows that so many are there.
+// take subtracts n evaluations from the budget. The caller must know that n are left.
 func (b *budget) take(n uint64) {
 	if n > b.left {
 		panic("tune: internal error: over the budget")
@@ -40,8 +42,8 @@ func (b *budget) take(n uint64) {
 	b.left -= n
 }
 
-// Budget returns the default budget for a plan on this many devices: the evaluations of the
-// brackets, and 400 rounds.
+// Budget returns the default budget for a plan on this many devices: the evaluations of the start
+// and of stages mu and line, and those of 400 rounds.
 func Budget(p *plan.Plan, devices int) uint64 {
 	return brackets(p, devices) + budgetRounds*roundQueries(p, devices)
 }
@@ -50,13 +52,13 @@ func Budget(p *plan.Plan, devices int) uint64 {
 func roundQueries(p *plan.Plan, devices int) uint64 {
 	most := *p
 	most.Perturbations, most.PerturbationSchedule = p.MaxPerturbations(), nil
-	return fleet.RoundQueries(&most, surveyRounds+1, devices) // no survey comes before it
+	return fleet.RoundQueries(&most, surveyRounds+1, devices) // no survey precedes this round
 }
 
 // firstQueries returns the evaluations of each trial before its first round.
 func firstQueries(p *plan.Plan, devices int) uint64 {
 	most := *p
-	most.Mu = cmp.Or(p.Mu, 1) // stage mu finds it for all trials
+	most.Mu = cmp.Or(p.Mu, 1) // stage mu finds mu before all trials
 	most.PerturbationSchedule = nil
 	return fleet.RoundQueries(&most, 1, devices) - fleet.RoundQueries(&most, surveyRounds+1, devices)
 }
@@ -75,8 +77,8 @@ func brackets(p *plan.Plan, devices int) uint64 {
 	return sum + n*(2+2*lineReach) + firstQueries(p, devices) + roundQueries(p, devices)
 }
 
-// judgeQueries returns the evaluations that measure the loss of a trial. With full batches one
-// evaluation suffices.
+// judgeQueries returns the evaluations that measure the loss of a trial. If the batch is all of a
+// device's data, one evaluation suffices.
 func judgeQueries(p *plan.Plan, devices int) uint64 {
 	if p.Batch == 0 {
 		return uint64(devices)
@@ -84,7 +86,7 @@ func judgeQueries(p *plan.Plan, devices int) uint64 {
 	return judgeBatches * uint64(devices)
 }
 
-// budgetOf divides the budget.
+// budgetOf returns the budget of a tuning, divided among the stages.
 func budgetOf(t *tuning) (b budget, err error) {
 	p, devices := t.plan, len(t.cfg.Devices)
 	b.left = cmp.Or(t.cfg.Queries, Budget(p, devices))

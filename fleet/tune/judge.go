@@ -13,14 +13,14 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// These minibatches occur in no round. They are the same for all trials.
+// These are the numbers of minibatches that occur in no round. All trials use the same ones.
 const (
 	judgeSeed = 0
 	lineSeed  = 1 << 16
 	muSeed    = 2 << 16
 )
 
-// batch returns a minibatch of a device. Record 0 belongs to no run.
+// batch returns a minibatch of a device. The number draws the minibatch.
 func (t *tuning) batch(device, number int) objective.Batch {
 	h := fnv.New64a()
 	for _, v := range []uint64{t.cfg.Seed, uint64(device), uint64(number)} {
@@ -29,7 +29,7 @@ func (t *tuning) batch(device, number int) objective.Batch {
 	return objective.Batch{Step: number, Size: int(t.cfg.Plan.Batch), Seed: h.Sum64()}
 }
 
-// measureStart measures the first parameters.
+// measureStart measures the loss of the first parameters.
 func (t *tuning) measureStart(ctx context.Context) error {
 	trial := t.settings("start", t.plan)
 	trial.Queries = t.budget.judge
@@ -46,7 +46,7 @@ func (t *tuning) measureStart(ctx context.Context) error {
 }
 
 // judge returns the mean loss of all devices at x on fresh minibatches, and an error if one
-// evaluation fails. It takes budget.judge evaluations.
+// evaluation fails. judge takes budget.judge evaluations.
 func (t *tuning) judge(ctx context.Context, x []float32) (float64, error) {
 	t.spend(t.budget.judge)
 	batches := int(t.budget.judge) / len(t.cfg.Devices)
@@ -64,7 +64,7 @@ func (t *tuning) judge(ctx context.Context, x []float32) (float64, error) {
 	return mean(losses, 0), err
 }
 
-// spend takes evaluations off the budget.
+// spend subtracts n evaluations from the budget, and counts them in the result.
 func (t *tuning) spend(n uint64) {
 	t.budget.take(n)
 	t.result.Queries += n
@@ -116,7 +116,8 @@ func (t *tuning) each(ctx context.Context,
 
 var errNotFinite = errors.New("the loss is not finite")
 
-// lossOf evaluates an objective of any form. It turns a panic into an error, as a run does.
+// lossOf evaluates a device's loss, whichever interface of package objective the device implements.
+// lossOf turns a panic into an error, as a run does.
 func lossOf(ctx context.Context, o objective.Objective, x []float32,
 	b objective.Batch) (loss float64, err error) {
 	if ctx.Err() != nil {

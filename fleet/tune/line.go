@@ -8,13 +8,13 @@ import (
 	"github.com/zofl/zofl/fleet"
 )
 
-// lineShift is how much smaller the step of a second line is, as an exponent of 4; lines is how
-// many lines there can be.
+// If no length along the first move lowers the loss, the next line search uses a step smaller by a
+// factor of 4^lineShift. lines is the largest number of line searches.
 const lineShift, lines = 12, 3
 
-// line returns the exponent of 4 by which the plan's step must change for the least loss along the
-// first round's move. If a step is so large that local steps diverge, it shows no direction: then
-// line tries far smaller steps.
+// line returns an exponent: 4^exponent times the plan's step gives the least loss along the first
+// round's move. A step so large that local steps diverge gives no useful move. Then line tries far
+// smaller steps.
 func (t *tuning) line(ctx context.Context) (exponent int, err error) {
 	cost := t.budget.first + roundQueries(t.plan, len(t.cfg.Devices)) +
 		uint64((2+2*lineReach)*len(t.cfg.Devices))
@@ -30,8 +30,8 @@ func (t *tuning) line(ctx context.Context) (exponent int, err error) {
 	return 0, nil
 }
 
-// lineFrom is line for a step that is 4^shift times the plan's. better says whether any length
-// lowers the loss.
+// lineFrom makes one line search, along the move of a step that is 4^shift times the plan's. better
+// says whether any length lowers the loss.
 func (t *tuning) lineFrom(ctx context.Context, shift int) (exponent int, better bool, err error) {
 	p := t.withStep(shift)
 	trial := t.settings("line", p)
@@ -75,8 +75,8 @@ func (t *tuning) lineFrom(ctx context.Context, shift int) (exponent int, better 
 	return exponent, true, nil
 }
 
-// along returns the mean losses at the initial parameters, and at 4^j times the distance from there
-// to the point to, for all j.
+// along returns mean losses over the devices: first at the initial parameters x, and then at x +
+// 4^j (to - x) for all j.
 func (t *tuning) along(ctx context.Context, to []float32) ([]float64, error) {
 	points := 2 + 2*lineReach
 	t.spend(uint64(points * len(t.cfg.Devices)))

@@ -9,13 +9,13 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// decades are the tried values of mu, as exponents of 10.
+// decades are the exponents of 10 that give the tried values of mu.
 var decades = [...]int{-6, -5, -4, -3, -2, -1, 0, 1, 2}
 
-// mostRatio is the largest even part of a difference, relative to its odd part.
+// mostRatio is the largest acceptable even part of a difference, relative to its odd part.
 const mostRatio = 0.2
 
-// tuneMu chooses mu by the curvature along one direction of each device.
+// tuneMu chooses mu by the curvature of each device's loss along one direction.
 func (t *tuning) tuneMu(ctx context.Context) error {
 	auto := t.plan.MuAuto > 0 && t.plan.Mu == 0
 	switch {
@@ -49,7 +49,7 @@ func (t *tuning) tuneMu(ctx context.Context) error {
 		}
 	}
 	switch {
-	case least < 0 && auto: // a run finds no mu either, and pauses
+	case least < 0 && auto: // a run would find no mu either, and pause
 		return &plan.Error{Field: "mu", Value: "auto", Remedy: "no difference of finite losses " +
 			"across the first parameters is other than 0, from 1e-6 to 100 away: begin at random " +
 			"weights where parameters multiply each other, as in matrix factors, or give a number"}
@@ -82,7 +82,7 @@ func (t *tuning) tuneMu(ctx context.Context) error {
 	return nil
 }
 
-// slopeAt returns the root of the mean square of the devices' odd parts at mu number k.
+// slopeAt returns the root mean square of the devices' odd parts at mu number k.
 func slopeAt(parts [][]float64, k int) float64 {
 	odd := 0.0
 	for _, row := range parts {
@@ -91,8 +91,8 @@ func slopeAt(parts [][]float64, k int) float64 {
 	return math.Sqrt(odd)
 }
 
-// muValues returns the values of mu. A direction on the sphere has length 1, so its mu is
-// multiplied by sqrt(d), the length of a normal direction.
+// muValues returns the tried values of mu. A normal direction has length sqrt(d), but a direction
+// on the sphere only 1. So for the sphere the values are larger by about sqrt(d).
 func muValues(p *plan.Plan) []float32 {
 	shift := 0
 	if p.Distribution == plan.Sphere {
@@ -125,7 +125,7 @@ func (t *tuning) parts(ctx context.Context, values []float32) ([][]float64, erro
 			for s, signed := range []float32{mu, -mu} {
 				directions[i](x, signed)
 				if side[s], err = lossOf(ctx, device, x, b); err != nil {
-					side[s] = math.Inf(1) // at this distance the loss may be anything
+					side[s] = math.Inf(1) // so far away a loss may fail
 				}
 			}
 			row[k] = (side[0] - side[1]) / 2
@@ -136,8 +136,8 @@ func (t *tuning) parts(ctx context.Context, values []float32) ([][]float64, erro
 }
 
 // ratio returns the even part of the loss divided by the odd part at distance number k. Each part
-// is a root mean square over the devices. It is infinite if fewer than half of the devices have an
-// odd part.
+// is a root mean square over the devices. The ratio is infinite if the odd part is 0 for more than
+// half of the devices.
 func ratio(parts [][]float64, k int) float64 {
 	odd, even, moved := 0.0, 0.0, 0
 	for _, row := range parts {

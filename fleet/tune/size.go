@@ -13,15 +13,14 @@ import (
 )
 
 const (
-	// worthwhile is the factor of the gain that justifies another step than the plan's, more work a
-	// round, or another P.
+	// worthwhile: Run replaces the plan's step or P, or takes a larger batch, only if that multiplies
+	// the gain by at least this factor.
 	worthwhile = 1.05
-	// tolerable is the factor of the gain that is enough for less work a round.
+	// tolerable: Run takes a smaller batch if that multiplies the gain by at least this factor.
 	tolerable = 0.99
 )
 
-// tunePerturbations tries twice and half of P, each with as many evaluations as the best attempt
-// had.
+// tunePerturbations tries 2P and P/2, each with as many evaluations as the best attempt had.
 func (t *tuning) tunePerturbations(ctx context.Context) error {
 	switch before := t.best; {
 	case !t.tunes("perturbations"):
@@ -49,9 +48,9 @@ func (t *tuning) tunePerturbations(ctx context.Context) error {
 	return nil
 }
 
-// fitRounds gives the tuned plan as many rounds as fit the evaluations of its old rounds, because
-// the trials compared P at equal evaluations. If that gives fewer rounds than a trial had, it only
-// reports their number.
+// fitRounds changes the rounds of the tuned plan so that the run takes as many evaluations as
+// before, because the trials compared values of P at equal evaluations. If the run would then have
+// fewer rounds than a trial, fitRounds only reports the number.
 func (t *tuning) fitRounds(before, after *plan.Plan) {
 	old, now := roundQueries(before, len(t.cfg.Devices)), roundQueries(after, len(t.cfg.Devices))
 	p := t.cfg.Plan
@@ -80,7 +79,7 @@ func (t *tuning) why(stage string) string {
 // gain returns by how much an attempt lowered the loss.
 func (t *tuning) gain(a *attempt) float64 { return t.result.Start - a.trial.Loss }
 
-// isWorth says whether an attempt gained at least this many times what another did.
+// isWorth says whether the gain of a is at least times the gain of other.
 func (t *tuning) isWorth(a, other *attempt, times float64) bool {
 	if t.gain(other) <= 0 {
 		return t.gain(a) > 0
@@ -88,10 +87,11 @@ func (t *tuning) isWorth(a, other *attempt, times float64) bool {
 	return t.gain(a) >= times*t.gain(other)
 }
 
-// withPerturbations returns the plan with another P and the step that suits it. With n directions
-// in d dimensions, the loss falls most with 1/(1 + (d+1)/n) of the gradient's best step, if the
-// curvature is the same in all directions. Rules with second moments already divide by half of the
-// noise.
+// withPerturbations returns the plan with another P and the step that suits it. If the curvature is
+// the same in all directions, the best step with n random directions in d dimensions is 1/(1 +
+// (d+1)/n) times the best step with the exact gradient. With an adaptive server rule,
+// withPerturbations takes the square root of this factor, because the rule's second moments already
+// reduce the step by the other root.
 func (t *tuning) withPerturbations(n uint32) *plan.Plan {
 	p := *t.plan
 	factor := share(&p, n) / share(&p, p.Perturbations)
@@ -103,8 +103,8 @@ func (t *tuning) withPerturbations(n uint32) *plan.Plan {
 	return &p
 }
 
-// share returns 1/(1 + (d+1)/n). n counts all directions of a round: P of each device, of each
-// group, or of all.
+// share returns 1/(1 + (d+1)/n). n is the number of directions of a round: P for each device, P for
+// each group, or P in total, depending on the plan's sharing.
 func share(p *plan.Plan, perturbations uint32) float64 {
 	n := float64(perturbations)
 	switch p.Sharing {
@@ -175,8 +175,8 @@ func (t *tuning) samples() (most uint32) {
 	return most
 }
 
-// trySize tries a plan with as many evaluations as the rounds of the best attempt would take in
-// that plan. It returns nil if the plan cannot run or the budget is too small.
+// trySize tries a plan for as many rounds as take the evaluations of the best attempt. trySize
+// returns nil if the plan is invalid or the budget is too small.
 func (t *tuning) trySize(ctx context.Context, stage string, p *plan.Plan) (*attempt, error) {
 	if p.Perturbations == 0 || p.Batch == 0 || valid.Plan(p) != nil {
 		return nil, nil

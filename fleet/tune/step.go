@@ -12,10 +12,11 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// deepest is how many exponents of 4 stage bracket goes down from a step that diverges.
+// deepest bounds how far stage bracket decreases a step that diverges: by a factor of 4^deepest.
 const deepest = 8
 
-// beyond is how many more steps stage refine tries if the largest or smallest step is the best.
+// beyond is how many further steps stage refine tries if the largest or the smallest tried step is
+// the best.
 const beyond = 2
 
 // stepAt returns the plan's step times 4^exponent, within the plan's limits, and rounded for
@@ -37,8 +38,8 @@ func rounded(v float64) float32 {
 	return float32(r)
 }
 
-// survey makes the devices find the step, if the plan tells them to. It says whether they found
-// one: then refine begins there.
+// survey lets the devices find the step, if the plan has step=auto. found says whether they found a
+// step; stage refine then begins with that step.
 func (t *tuning) survey(ctx context.Context) (found bool, err error) {
 	if t.plan.StepAuto == 0 || t.plan.StepSize > 0 {
 		return false, nil
@@ -107,14 +108,15 @@ func (t *tuning) tuneStep(ctx context.Context) error {
 	return nil
 }
 
-// isRival says whether another step must gain clearly to replace the plan's own: it must if the
-// plan's own step ended below the start. A step that devices found only needs to reach its end.
+// isRival says whether another step must gain at least 5 % more to replace the step of own. A
+// plan's step has this advantage if it lowered the loss. A step that devices found has this
+// advantage if its trial did not fail.
 func (t *tuning) isRival(own *attempt) bool {
 	return t.gain(own) > 0 || t.found && t.gain(own) > math.Inf(-1)
 }
 
-// choose makes an attempt the best one so far. If devices found the step by themselves, the plan
-// still lets them.
+// choose makes an attempt the best attempt so far. If devices found its step, the tuned plan still
+// lets the devices find the step.
 func (t *tuning) choose(a *attempt) {
 	t.best, t.result.Loss = a, a.trial.Loss
 	p := *a.plan
@@ -161,8 +163,8 @@ func (t *tuning) comparison(tried map[int]*attempt, chosen *attempt) string {
 // number writes a loss for people.
 func number(v float64) string { return fmt.Sprintf("%.4g", v) }
 
-// bracket climbs from a step to one whose neighbors are worse after a few rounds. It adds what it
-// tried.
+// bracket searches, from the step 4^at on, for a step whose two neighbors end with a higher loss
+// after a few rounds. bracket adds its attempts to tried.
 func (t *tuning) bracket(ctx context.Context, at int, tried map[int]*attempt) (int, error) {
 	// try returns nil if later stages need the remaining budget.
 	try := func(e int) (*attempt, error) {
@@ -180,7 +182,7 @@ func (t *tuning) bracket(ctx context.Context, at int, tried map[int]*attempt) (i
 	best, err := try(at)
 	for least := at - deepest; best != nil && err == nil && at > least; {
 		next := []int{at + 1, at - 1}
-		if best.trial.Loss > t.result.Start { // far too large: it diverged, or is about to
+		if best.trial.Loss > t.result.Start { // far too large: the trial diverged, or would soon
 			next = []int{at - 2}
 		}
 		moved := false
@@ -201,8 +203,8 @@ func (t *tuning) bracket(ctx context.Context, at int, tried map[int]*attempt) (i
 	return at, err
 }
 
-// refine tries a step for many rounds, and its neighbors too if the step is to be tuned. It skips
-// steps that diverged before, and adds the others.
+// refine tries a step for many rounds, and also its neighbors if Run tunes the step. refine skips
+// steps larger than a step that diverged, and adds its attempts to tried.
 func (t *tuning) refine(ctx context.Context, at int, tried map[int]*attempt) (map[int]*attempt,
 	error) {
 	var best *attempt
@@ -213,7 +215,7 @@ func (t *tuning) refine(ctx context.Context, at int, tried map[int]*attempt) (ma
 		}
 		rival := best
 		if rival != nil && math.IsInf(rival.trial.Loss, 1) {
-			rival = nil // it lasted a while, which proves nothing
+			rival = nil // a trial that failed is no measure for others
 		}
 		a, err := t.try(ctx, "refine", p, t.budget.long, rival)
 		if err != nil {
@@ -227,7 +229,7 @@ func (t *tuning) refine(ctx context.Context, at int, tried map[int]*attempt) (ma
 		return false, nil
 	}
 	failed := func() bool { return best == nil || math.IsInf(best.trial.Loss, 1) }
-	for tried[at] != nil || tooLarge(tried, at) { // stage bracket found no step that holds
+	for tried[at] != nil || tooLarge(tried, at) { // all tried steps diverged: try a smaller one
 		at--
 	}
 	center := at

@@ -43,7 +43,7 @@ type Config struct {
 	// calls [fleet.CheckGradient] and reports the result among the reasons. The losses of that check
 	// do not count for Queries.
 	Checked bool
-	// Progress, unless nil, is called after each trial.
+	// Run calls Progress, unless nil, after each trial.
 	Progress func(Trial)
 }
 
@@ -54,29 +54,29 @@ type Trial struct {
 	Step          float32 // of the tuned field
 	Perturbations uint32
 	Batch         uint32
-	Rounds        uint64  // that were run
-	Queries       uint64  // loss evaluations that it took
-	Loss          float64 // the loss where it ended; +Inf: it failed; NaN: not measured
+	Rounds        uint64  // rounds that Run made
+	Queries       uint64  // loss evaluations of the trial
+	Loss          float64 // the loss after the last round; +Inf: the trial failed; NaN: not measured
 	Ratio         float64 // stage mu: even part over odd part
-	Dropped       bool    // before its last round
-	Paused        bool    // it failed because the run paused; else because it diverged
+	Dropped       bool    // Run ended the trial early, because another did better
+	Paused        bool    // why the trial failed: the run paused; false: it diverged
 }
 
 // A Result is the outcome of a tuning.
 type Result struct {
 	Plan    *plan.Plan // the tuned plan
-	Field   string     // the step's: "step" or "server_step"
+	Field   string     // the field of the step: "step" or "server_step"
 	Loss    float64    // of the best trial
 	Start   float64    // loss of the first parameters
 	Trials  []Trial    // in order
-	Reasons []string   // what was chosen and why, a sentence each
+	Reasons []string   // sentences: what Run chose, and why
 	Queries uint64     // loss evaluations
 }
 
-// Run tunes a plan. With an error it still returns a result, with the best plan so far, if the
-// trials have begun. The error is a [*plan.Error], a [*fleet.OptionError], or the cause of ctx if
-// ctx ends. Other errors say what Config lacks, or that every step diverged, or that no device
-// could compute its loss.
+// Run tunes a plan. If Run fails after the trials have begun, it still returns a result, with the
+// best plan so far. The error is a [*plan.Error], a [*fleet.OptionError], or the cause of ctx if
+// ctx ends. Another error says what Config lacks, that every step diverged, or that no device could
+// compute its loss.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	t, err := begin(&c)
 	if err != nil {
@@ -91,15 +91,15 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 // A tuning is a call of Run in progress.
 type tuning struct {
 	cfg     *Config
-	plan    *plan.Plan // the plan with which trials begin: the best so far, with the key of the trials
+	plan    *plan.Plan // the best plan so far, with the key of the trials
 	budget  budget
 	step    stepField
-	base    float32   // the step of which others are multiples by powers of 4
-	found   bool      // devices find the step by themselves, and the plan leaves it to them
+	base    float32   // other steps are this step times a power of 4
+	found   bool      // the tuned plan lets the devices find the step
 	x       []float32 // the first parameters
 	replica *replica.Replica
 	result  *Result
-	best    *attempt // of stage refine or later
+	best    *attempt // the best attempt of stage refine and later stages
 }
 
 // begin checks the config.
@@ -119,9 +119,9 @@ func begin(c *Config) (*tuning, error) {
 	c.Rounds = cmp.Or(c.Rounds, 50)
 	tuned, trial := *c.Plan, *c.Plan
 	trial.RunKey, trial.KeyCheck, trial.KeyScheme = trialKey(c.Seed), nil, 0
-	trial.SecureLists = 0 // devices agree by a secret, which trials do not have
+	trial.SecureLists = 0 // needs a secret of the devices, which trials do not have
 	trial.Rounds, trial.EvalEvery, trial.EvalCount, trial.StopMetric = 1, 0, 0, ""
-	if trial.DPClip == 0 { // with noise, whether a run pauses would reveal data
+	if trial.DPClip == 0 { // with private noise, a pause would reveal data
 		trial.Diverge = cmp.Or(trial.Diverge, 1)
 	}
 	t := &tuning{cfg: c, plan: &trial, step: stepOf(c.Plan),
@@ -147,7 +147,7 @@ func trialKey(seed uint64) plan.Bytes {
 	return key[:]
 }
 
-// tunes says whether a field is to be tuned.
+// tunes says whether Config asks Run to tune a field.
 func (t *tuning) tunes(name string) bool {
 	return t.cfg.Fields == nil || slices.Contains(t.cfg.Fields, name)
 }
@@ -214,8 +214,9 @@ type stepField struct {
 	adaptive bool
 }
 
-// stepOf returns the step's field. Rules of second moments, and sign, cancel the length of the mean
-// move, so only server_step counts with them.
+// stepOf returns the field that sets the length of a step. Server rules with second moments, and
+// the rule sign, cancel the length of the mean move, so with these rules only server_step has an
+// effect.
 func stepOf(p *plan.Plan) stepField {
 	switch p.ServerRule {
 	case plan.ServerAdam, plan.ServerAMSGrad, plan.ServerYogi, plan.ServerAdaGrad, plan.ServerSign:

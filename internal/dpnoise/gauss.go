@@ -6,11 +6,12 @@ import (
 	"math/bits"
 )
 
-// A source draws from distributions exactly: by comparisons of whole numbers with random bits.
+// A source draws from distributions exactly, because it only compares whole numbers with random
+// bits.
 type source struct {
 	random io.Reader
 	buffer [64]byte
-	left   int    // bytes of the buffer that were not used
+	left   int    // unused bytes of the buffer
 	word   uint64 // the bits of one byte
 	bits   int    // how many of these bits are left
 }
@@ -32,7 +33,7 @@ func (s *source) bit() uint64 {
 	return b
 }
 
-// below returns a uniform number of 0..n-1.
+// below returns a random number of 0..n-1, all with the same probability.
 func (s *source) below(n uint64) uint64 {
 	for {
 		v := uint64(0)
@@ -66,8 +67,8 @@ func (a wide) times(n uint64) wide {
 	return wide{high + a.high*n, low}
 }
 
-// chance is true with the probability n/d, for n <= d < 2^127: it compares a uniform number of
-// [0, 1), bit by bit, with the binary digits of n/d.
+// chance returns true with the probability n/d, for n <= d < 2^127. chance draws a uniform number
+// of [0, 1) bit by bit, and compares it with the binary digits of n/d.
 func (s *source) chance(n, d wide) bool {
 	if !n.less(d) {
 		return true
@@ -85,8 +86,8 @@ func (s *source) chance(n, d wide) bool {
 	return false
 }
 
-// decay is true with the probability exp(-n/d), Algorithm 1 of Canonne, Kamath and Steinke. d is
-// below 2^110.
+// decay returns true with the probability exp(-n/d), Algorithm 1 of Canonne, Kamath and Steinke. d
+// is below 2^110.
 func (s *source) decay(n, d wide) bool {
 	for !n.less(d) {
 		if !s.decayPart(d, d) {
@@ -106,7 +107,7 @@ func (s *source) decayPart(n, d wide) bool {
 	return k%2 == 1
 }
 
-// laplace returns y with a probability that falls as exp(-|y|/t), Algorithm 2.
+// laplace returns a whole number y with a probability proportional to exp(-|y|/t), Algorithm 2.
 func (s *source) laplace(t uint64) (negative bool, size uint64) {
 	one := wide{0, 1}
 	for {
@@ -124,8 +125,8 @@ func (s *source) laplace(t uint64) (negative bool, size uint64) {
 	}
 }
 
-// gauss returns y with a probability that falls as exp(-y^2/(2 variance)), Algorithm 3. variance is
-// from 1 to 2^40.
+// gauss returns a whole number y with a probability proportional to exp(-y^2/(2 variance)),
+// Algorithm 3. variance is from 1 to 2^40.
 func (s *source) gauss(variance uint64) int64 {
 	t := uint64(math.Sqrt(float64(variance))) + 1
 	below := product(2*variance, t*t) // 2 variance t^2, below 2^83

@@ -1,6 +1,6 @@
-// Package grouping has what devices and coordinators agree on about groups, where plans have
-// sharing=groups: who names the groups of a round, and the tails of the frames that name them.
-// coordinator/internal/grouping chooses the groups.
+// Package grouping has what devices and coordinators must agree on about groups in plans with
+// sharing=groups: who chooses the groups of a round, and the last bytes of the frames that name
+// groups. Package coordinator/internal/grouping chooses the groups.
 package grouping
 
 import (
@@ -13,28 +13,30 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// How the coordinator chooses the devices that share directions: [plan.Plan.Groups], where
-// sharing=groups.
+// These values of [plan.Plan.Groups] say, for sharing=groups, how the coordinator chooses the
+// devices that share directions.
 const (
 	// None: the plan has no groups.
 	None uint8 = 0
 	// Random: groups are drawn at random, by the coordinator or by devices: see [Draws].
 	Random uint8 = 1
-	// Sketch: devices whose gradients differ from the mean in opposite ways form a group. Each device
-	// measures slopes along common directions in a survey, and these show the difference. Weights
-	// cancel the rest.
+	// Sketch: devices whose gradients deviate from the mean gradient in opposite directions form a
+	// group, so that the deviations cancel. In a survey, each device measures slopes along common
+	// directions, and the coordinator estimates the deviations from these slopes. Weights of the
+	// devices cancel the remaining deviation.
 	Sketch uint8 = 2
-	// Auto: all devices of a round form one group, or each device forms its own. The first rounds have
-	// one group, and their scalars show which choice has less noise. The plan's group size is 0.
+	// Auto: all devices of a round form one group, or each device forms its own. In the first rounds,
+	// all devices form one group, and the coordinator estimates from their scalars which choice has
+	// less noise. The plan's group size is 0.
 	Auto uint8 = 3
 )
 
-// Choice is the [survey.Result.Kind] that reports the choice of [Auto]. It asks devices for
-// nothing.
+// Choice is the [survey.Result.Kind] that reports the choice of [Auto]. Devices need not do
+// anything for this choice.
 const Choice = "groups"
 
-// MaxDevices bounds the devices that the groups of a round have together, where an announcement
-// names them. See [Draws].
+// MaxDevices bounds the number of devices in all groups of a round together, if announcements name
+// the devices. See [Draws].
 const MaxDevices = 128
 
 // maxBytes bounds the names of [MaxDevices] devices: up to four bytes each, and one byte for the
@@ -42,9 +44,9 @@ const MaxDevices = 128
 const maxBytes = 640
 
 // Tail returns the bytes that follow an announcement of groups: first the result of [wire.Tail],
-// with an empty array for each part that it leaves out, and then the array [groups]. groups has,
-// for each group, its number of devices and their ascending slots, as the differences from one to
-// the next less 1, the first from 0: unsigned LEB128 numbers.
+// with an empty array for each part that it leaves out, and then the array [groups]. groups is a
+// sequence of unsigned LEB128 numbers. Each group is its number of devices, the first slot, and for
+// each further slot, in ascending order, the difference from the slot before, less 1.
 func Tail(reference wire.Reference, m wire.Missing, named bool, groups [][]uint32) []byte {
 	b := wire.Tail(reference, m, named)
 	if len(b) == 0 {
@@ -66,7 +68,8 @@ func Tail(reference wire.Reference, m wire.Missing, named bool, groups [][]uint3
 }
 
 // Of returns the group in which an announcement names a slot: the first one, from 0. ok is false if
-// it does not name the slot, or has a form that [Tail] does not write.
+// the announcement does not name the slot, or if its last bytes have a form that [Tail] does not
+// write.
 func Of(a *wire.Announcement, slot uint32) (group uint32, ok bool) {
 	names, ok := namesOf(a.Rest)
 	if !ok {
@@ -86,7 +89,7 @@ func Of(a *wire.Announcement, slot uint32) (group uint32, ok bool) {
 	return at, found
 }
 
-// readGroup reads the first group of names, and says whether it has a slot.
+// readGroup reads the first group of names, and says whether the group contains a slot.
 func readGroup(names []byte, slot uint32) (has bool, rest []byte, ok bool) {
 	devices, names, ok := number(names)
 	next := uint64(0)
@@ -141,7 +144,8 @@ func AppendReply(b []byte, group uint32) []byte {
 	return codec.AppendUint(codec.AppendArray(b, 1), uint64(group))
 }
 
-// OfReply returns the group that a contribution names. ok is false if it names none.
+// OfReply returns the group that a contribution names. ok is false if the contribution names no
+// group.
 func OfReply(r *wire.Reply) (group uint32, ok bool) {
 	d := codec.NewReader("group", r.Rest)
 	if _, ok := survey.SlopeOf(r.Rest); ok {
@@ -155,8 +159,8 @@ func OfReply(r *wire.Reply) (group uint32, ok bool) {
 	return uint32(v), d.OK()
 }
 
-// Count returns the number of groups of a round, which is how many terms its record has at most; 0
-// where devices share no directions by groups.
+// Count returns the number of groups of a round. A round's record has at most one term for each
+// group. Count is 0 if the plan has no groups.
 func Count(p *plan.Plan) uint32 {
 	if p.Sharing != plan.GroupDirections {
 		return 0

@@ -1,7 +1,8 @@
-// Package subjects has the subjects of a run, on which its messages travel.
+// Package subjects has the NATS subjects to which the programs of a run publish.
 //
-// Each device pays every byte of a subject in every round, so they are short: "zo", the run, one
-// letter, and, where a permission must bind a device, its id.
+// Subjects are short, because every message of every round carries its subject. A subject consists
+// of "zo", the run, one letter for the purpose, and sometimes the id of a device. It has the id
+// where the broker's permissions must let only this device publish.
 //
 //	zo.<run>.a.<shard>        announcements, coordinator to devices
 //	zo.<run>.p.<shard>.<id>   replies, device to coordinator
@@ -25,13 +26,14 @@ import (
 	"strings"
 )
 
-// Announce is where the devices of a shard receive announcements.
+// Announce returns the subject on which the devices of a shard receive announcements.
 func Announce(run string, shard uint32) string {
 	return "zo." + run + ".a." + strconv.FormatUint(uint64(shard), 36)
 }
 
-// Reply is where a device sends its replies. The coordinator trusts the id in
-// the subject, because the broker's permissions bind it; no payload has an id.
+// Reply returns the subject to which a device publishes its replies. The coordinator trusts the id
+// in the subject, because the broker lets only the device with that id publish there. No payload
+// has an id.
 func Reply(run string, shard uint32, id string) string {
 	return "zo." + run + ".p." + strconv.FormatUint(uint64(shard), 36) + "." + id
 }
@@ -42,50 +44,50 @@ func AllShards(run, id string) string { return "zo." + run + ".p.*." + id }
 // AllAnnouncements is the wildcard of the announcements to all shards.
 func AllAnnouncements(run string) string { return "zo." + run + ".a.*" }
 
-// Join is where a device asks for its slot and the plan.
+// Join returns the subject on which a device asks for its slot and the plan.
 func Join(run, id string) string { return "zo." + run + ".j." + id }
 
-// CatchUp is where a device asks for records that it missed.
+// CatchUp returns the subject on which a device asks for records that it missed.
 func CatchUp(run, id string) string { return "zo." + run + ".c." + id }
 
-// Snapshot is where a device asks for pieces of a snapshot.
+// Snapshot returns the subject on which a device asks for pieces of a snapshot.
 func Snapshot(run, id string) string { return "zo." + run + ".s." + id }
 
-// Upload is where a device sends pieces of its vector.
+// Upload returns the subject to which a device sends pieces of its vector.
 func Upload(run, id string) string { return "zo." + run + ".u." + id }
 
-// Object is where a device asks for pieces of a record's vector.
+// Object returns the subject on which a device asks for pieces of a record's vector.
 func Object(run, id string) string { return "zo." + run + ".d." + id }
 
-// Step is where a device sends its part of a step of secure aggregation.
+// Step returns the subject to which a device sends its part of a step of secure aggregation.
 func Step(run, id string) string { return "zo." + run + ".k." + id }
 
-// File is where a device asks for pieces of the file of the model that a run begins with.
+// File returns the subject on which a device asks for pieces of the file of the run's first model.
 func File(run, id string) string { return "zo." + run + ".f." + id }
 
-// Log is where coordinators publish records to a log that they share. Only that
-// log's stream subscribes there, and it may refuse a message.
+// Log returns the subject to which coordinators publish records of a log that they share. Only the
+// log's stream in JetStream subscribes to it, and the stream may refuse a message.
 func Log(run string) string { return "zo." + run + ".h" }
 
-// Members is where coordinators publish new members to a log that they share.
-// Only that log's stream subscribes there, and it may refuse a message.
+// Members returns the subject to which coordinators publish new members of a log that they share.
+// Only the log's stream of members subscribes to it, and the stream may refuse a message.
 func Members(run string) string { return "zo." + run + ".m" }
 
-// History is where coordinators publish losses and metrics of rounds, in addition to the log that
-// they share. Only that history's stream subscribes there.
+// History returns the subject to which coordinators that share a log also publish losses and
+// metrics of rounds. Only the history's stream subscribes to it.
 func History(run string) string { return "zo." + run + ".t" }
 
-// Lead is where coordinators with separate logs learn of each other.
+// Lead returns the subject on which coordinators with separate logs learn of each other.
 func Lead(run string) string { return "zo." + run + ".l" }
 
-// Operator is where an operator's program sends commands to a coordinator; only that program may
-// publish there.
+// Operator returns the subject to which an operator's program sends commands to a coordinator. Only
+// that program may publish to it.
 func Operator(run, verb string) string { return "zo." + run + ".o." + verb }
 
-// AllSnapshots is the wildcard that a passive replica with snapshots subscribes to.
+// AllSnapshots is the wildcard to which a passive replica that serves snapshots subscribes.
 func AllSnapshots(run string) string { return "zo." + run + ".s.*" }
 
-// Wildcards that a coordinator subscribes to.
+// These functions return the wildcards to which a coordinator subscribes.
 func AllReplies(run string) string  { return "zo." + run + ".p.*.*" }
 func AllJoins(run string) string    { return "zo." + run + ".j.*" }
 func AllCatchUps(run string) string { return "zo." + run + ".c.*" }
@@ -100,19 +102,19 @@ func ID(subject string) string {
 	return subject[strings.LastIndexByte(subject, '.')+1:]
 }
 
-// Inbox is the prefix of the subjects to which the answers to a device, or to another requester
-// with an id, are sent. The broker's permissions let nobody else subscribe below it.
+// Inbox is the prefix of the subjects on which a device, or another requester with an id, receives
+// answers. The broker's permissions let nobody else subscribe to subjects with this prefix.
 func Inbox(id string) string { return "_INBOX_" + id }
 
-// Answerable reports whether an answer may be published to a subject that the sender of a
-// request chose: not to a subject of a run, and not to one of the server.
+// Answerable reports whether a program may publish an answer to the subject that a requester chose.
+// It must not be a subject of a run or of the NATS server.
 func Answerable(subject string) bool {
 	return subject != "" && !strings.HasPrefix(subject, "zo.") && !strings.HasPrefix(subject, "$")
 }
 
-// AnswersTo reports whether an answer to a device's request may be published to the subject that it
-// names: below the device's own inbox, _INBOX_<id>, or NATS's default one, _INBOX. Every other part
-// belongs to a sender without an id.
+// AnswersTo reports whether the coordinator may answer a device's request on the reply subject that
+// the request names. The subject must be below the device's own inbox, _INBOX_<id>, or below NATS's
+// default inbox, _INBOX.
 func AnswersTo(id, subject string) bool {
 	prefix, name, below := strings.Cut(subject, ".")
 	return below && name != "" && (prefix == "_INBOX" || prefix == "_INBOX_"+id)

@@ -11,27 +11,26 @@ type Config struct {
 	// Dim is d, the coordinates of a point.
 	Dim int
 
-	// Window is n, the most points that the process is conditioned on.
+	// Window is n, the largest number of points on which the process is conditioned.
 	Window int
 
-	// LengthScale is l, in units of x: about how far a value informs about others.
+	// LengthScale is l, in units of x: values at points closer than about l are strongly correlated.
 	LengthScale float64
 
 	// Noise is sigma^2, the variance of a value's noise relative to the kernel's; that
 	// is, for values normalized to a variance of 1. FZooS uses 1e-6.
 	Noise float64
 
-	// ZeroMean makes the prior mean 0, as in the paper's (8). Otherwise it is the mean of the
-	// window's values.
+	// ZeroMean makes the prior mean 0, as in the paper's (8). Otherwise the prior mean is the mean of
+	// the window's values.
 	ZeroMean bool
 
-	// Workers is the number of goroutines that share the candidates of
-	// [Process.Uncertainty]. 0 means 1. Answers do not depend on it.
+	// Workers is the number of goroutines that share the candidates of [Process.Uncertainty]. 0 means
+	// 1. Results do not depend on Workers.
 	Workers int
 }
 
-// withDefaults returns a copy with defaults for zeros. It panics if a setting makes no
-// sense.
+// withDefaults returns a copy with defaults for zeros. withDefaults panics if a setting is invalid.
 func (c Config) withDefaults() Config {
 	c.Workers = cmp.Or(c.Workers, 1)
 	c.check("Dim", c.Dim > 0, c.Dim, "at least 1")

@@ -1,8 +1,8 @@
 package surrogate
 
-// Covariance sets dst, of Dim*Dim elements, row by row, to the covariance (8) of the
-// gradient at x, in units of the kernel over squared x. It is computed from the factor,
-// with n^2 d/2 + n d^2/2 multiplications, so it is for tests and small d.
+// Covariance sets dst, of Dim*Dim elements, row by row, to the covariance (8) of the gradient at x,
+// in units of the kernel over squared x. Covariance uses the factor, with n^2 d/2 + n d^2/2
+// multiplications, so it is for tests and small d.
 //
 //	c_0 I - J(x)^T A^-1 J(x)
 func (p *Process) Covariance(dst, x []float64) {

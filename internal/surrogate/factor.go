@@ -2,8 +2,9 @@ package surrogate
 
 import "math"
 
-// A factor is the lower triangle L of A = L L^T, for points in the order of their age:
-// the oldest point is removed at the top, and the latest is added at the bottom.
+// A factor is the lower triangle L of A = L L^T. Its rows belong to points in the order of their
+// age: drop removes the first row, of the oldest point, and append adds a last row, for the latest
+// point.
 type factor struct {
 	l triangle
 	n int       // rows
@@ -21,9 +22,9 @@ func newFactor(window int) factor {
 	}
 }
 
-// append adds a row: a has the elements of A left of the diagonal, and pivot is the
-// diagonal element. If less than least remains of the pivot, it returns false and leaves
-// the factor unchanged.
+// append adds a row: a has the elements of A left of the diagonal, and pivot is the diagonal
+// element. If pivot - |L[n][:n]|^2 is less than least, append returns false and leaves the factor
+// unchanged.
 //
 //	L[n][:n] = L^-1 a
 //	L[n][n] = sqrt(pivot - |L[n][:n]|^2)
@@ -39,7 +40,7 @@ func (f *factor) append(a []float64, pivot, least float64) bool {
 	return true
 }
 
-// solveLower sets z to L^-1 b; they may be the same.
+// solveLower sets z to L^-1 b; z and b may be the same slice.
 func (f *factor) solveLower(z, b []float64) {
 	for i := range f.n {
 		row := f.l.row(i)
@@ -56,9 +57,9 @@ func (f *factor) solveUpper(z []float64, n int) {
 	}
 }
 
-// drop removes the first row and column of A: with l the first column of L, the rows
-// below become the factor of L L^T + l l^T, by one rotation for each column. In the packed
-// triangle, row i+1 without its first element directly follows row i.
+// drop removes the first row and column of A. Let l be the first column of L. drop turns the other
+// rows and columns of L into the factor of L L^T + l l^T, by one rotation for each column. In the
+// packed triangle, row i+1 without its first element directly follows row i.
 func (f *factor) drop() {
 	f.n--
 	for i := range f.n {
@@ -76,7 +77,7 @@ func (f *factor) drop() {
 	}
 }
 
-// rotate makes row i from row i+1, from column start on.
+// rotate computes the new row i from the old row i+1, from column start on.
 func (f *factor) rotate(i, start int) {
 	to, from := f.l.row(i), f.l.row(i + 1)[1:]
 	x := f.x[i]
@@ -90,8 +91,8 @@ func (f *factor) rotate(i, start int) {
 	to[i] = r
 }
 
-// rotateFour processes the first i columns of rows i to i+3 at once, since within a row
-// each column depends on the one before.
+// rotateFour computes the first i columns of rows i to i+3 at the same time. Within one row each
+// column depends on the column before, so a single row would leave the processor waiting.
 func (f *factor) rotateFour(i int) {
 	c, s := f.c[:i], f.s[:i]
 	r1, r2, r3 := f.l.row(i + 1)[:i+1], f.l.row(i + 2)[:i+1], f.l.row(i + 3)[:i+1]

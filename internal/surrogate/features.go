@@ -2,9 +2,9 @@ package surrogate
 
 import "math"
 
-// Features are random Fourier features of a [Process]'s kernel, sqrt(2/M) cos(v_j x + b_j).
-// Their inner products approximate the kernel, with an error that falls as 1/sqrt(M). Any
-// number of goroutines may use them.
+// Features are random Fourier features of a [Process]'s kernel, sqrt(2/M) cos(v_j x + b_j). Inner
+// products of features approximate the kernel, with an error that falls as 1/sqrt(M). Any number of
+// goroutines may use the same Features.
 type Features struct {
 	dim     int
 	v       []float32
@@ -13,10 +13,10 @@ type Features struct {
 	height  float64 // sqrt(2/M)
 }
 
-// NewFeatures returns M = len(b) features of points with dim coordinates. v has M*dim
-// standard normal numbers, where row j is v_j times lengthScale, and b has numbers in
-// [0, 2 pi). Clients that exchange weights need the same v and b. NewFeatures keeps both
-// without copying. It panics if v has another length, which is a bug of the caller.
+// NewFeatures returns M = len(b) features of points with dim coordinates. v has M*dim standard
+// normal numbers, where row j is v_j times lengthScale, and b has numbers in [0, 2 pi). Clients
+// that exchange weights need the same v and b. NewFeatures keeps v and b without copying them.
+// NewFeatures panics if v has another length, which is a bug of the caller.
 func NewFeatures(dim int, v []float32, b []float64, lengthScale float64) *Features {
 	if len(v) != len(b)*dim {
 		panic("surrogate: internal error: v of features is not M*dim long")
@@ -39,8 +39,8 @@ func (f *Features) Map(dst, x []float64) {
 	}
 }
 
-// Value returns phi(x)^T w. With w from [Fit.Weights] that is the posterior mean at x
-// minus the mean of the window's values, in units of y.
+// Value returns phi(x)^T w. With w from [Fit.Weights], Value is the posterior mean at x minus the
+// mean of the window's values, in units of y.
 func (f *Features) Value(x, w []float64) float64 {
 	sum := 0.0
 	for j, b := range f.b {
@@ -49,9 +49,9 @@ func (f *Features) Value(x, w []float64) float64 {
 	return f.height * sum
 }
 
-// Gradient sets dst, of dim elements, to nabla phi(x)^T w. With the weights of a fit, or
-// their mean over clients, that is the gradient of the surrogate at x, in units of y over
-// x; with the difference of two weights, it is the difference of their gradients.
+// Gradient sets dst, of dim elements, to nabla phi(x)^T w. If w are the weights of a fit, or their
+// mean over clients, dst becomes the gradient of the surrogate at x, in units of y over x. If w is
+// the difference of two weights, dst becomes the difference of their gradients.
 //
 //	for j := range M {
 //		dst -= sqrt(2/M) * w[j] * sin(v_j x + b_j) * v_j
@@ -76,7 +76,7 @@ func (f *Features) phases(dst, x []float64) {
 
 func (f *Features) row(j int) []float32 { return f.v[j*f.dim : (j+1)*f.dim] }
 
-// mixedDot returns the inner product of a and b, which is as long or longer.
+// mixedDot returns the inner product of a and the first elements of b. b may be longer than a.
 func mixedDot(a []float32, b []float64) float64 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3 float64
@@ -93,7 +93,7 @@ func mixedDot(a []float32, b []float64) float64 {
 	return (s0 + s1) + (s2 + s3)
 }
 
-// mixedAxpy adds c*a to dst, which is as long as a or longer.
+// mixedAxpy adds c*a to the first elements of dst. dst may be longer than a.
 func mixedAxpy(dst []float64, c float64, a []float32) {
 	dst = dst[:len(a)]
 	for len(a) >= 4 && len(dst) >= 4 {

@@ -1,12 +1,12 @@
 package surrogate
 
-// stripe is the number of features of all points that are multiplied at a time: the features of two
-// points fit the first-level cache.
+// stripe is how many features of each point multiply processes at a time, so that the features of
+// two points fit into the first-level cache.
 const stripe = 1024
 
-// A Fit has the matrices of (3) for the points of a window: Phi, Phi^T Phi and the factor
-// of Phi^T Phi + sigma^2 I. Only one goroutine may use it at a time. In the steady state
-// no method allocates.
+// A Fit has the matrices of (3) for the points of a window: Phi, Phi^T Phi and the factor of Phi^T
+// Phi + sigma^2 I. Only one goroutine may use a Fit at a time. Once the window is full, no method
+// allocates.
 //
 // Points and values must be finite, as for a [Process].
 type Fit struct {
@@ -15,14 +15,14 @@ type Fit struct {
 	phi []float64 // Window*M: phi of a point, by slot
 }
 
-// NewFit returns a fit without points. window is n, the largest number of points; noise is
-// sigma^2 as in [Config]. It panics if they make no sense, which is a bug of the caller.
+// NewFit returns a fit without points. window is n, the largest number of points; noise is sigma^2
+// as in [Config]. NewFit panics if window or noise is invalid, which is a bug of the caller.
 func NewFit(f *Features, window int, noise float64) *Fit {
 	Config{Dim: f.dim, Window: window, LengthScale: 1, Noise: noise}.withDefaults()
 	return &Fit{f: f, sys: newSystem(window, noise, false), phi: make([]float64, window*f.Len())}
 }
 
-// ZeroMean makes m 0 from now on: the paper's (3), see [Config].
+// ZeroMean sets the prior mean m to 0 from now on, as in the paper's (3); see [Config].
 func (t *Fit) ZeroMean() { t.sys.zero, t.sys.solved = true, false }
 
 // Len returns the number of points.
@@ -32,8 +32,8 @@ func (t *Fit) Len() int { return t.sys.n }
 // noise: see [Process.Jitter].
 func (t *Fit) Jitter() float64 { return t.sys.jitter }
 
-// Add appends a point with its value, and removes the oldest from a full window. It costs
-// M d; Weights does the rest, which is faster for many points at once.
+// Add appends a point with its value, and removes the oldest from a full window. Add takes M d
+// multiplications. Weights does the remaining work, because that is faster for many points at once.
 func (t *Fit) Add(x []float64, y float64) {
 	t.f.Map(t.point(t.sys.push(y)), x)
 }
@@ -62,8 +62,8 @@ func (t *Fit) point(slot int) []float64 {
 	return t.phi[slot*m : (slot+1)*m : (slot+1)*m]
 }
 
-// multiply computes the rows of Phi^T Phi for the pending points, stripe by stripe, so
-// that it reads Phi once for all of them.
+// multiply computes the rows of Phi^T Phi for the pending points. It goes through Phi stripe by
+// stripe, so that it reads Phi only once for all pending points.
 func (t *Fit) multiply() {
 	s := &t.sys
 	for i := s.n - s.pending; i < s.n; i++ {
@@ -79,8 +79,8 @@ func (t *Fit) multiply() {
 	}
 }
 
-// multiplyPair adds one stripe to the rows of points i and k, which may be the same
-// point, for all points up to k.
+// multiplyPair adds the products of one stripe to the rows of points i and k, for all points up to
+// k. i and k may be equal.
 func (t *Fit) multiplyPair(i, k, from, to int) {
 	s := &t.sys
 	a, b := s.slot(i), s.slot(k)

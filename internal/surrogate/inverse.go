@@ -1,11 +1,11 @@
 package surrogate
 
-// An inverse has A^-1 and the inner products of the points, by slot. With them the trace
-// of (8) costs n^2 for each candidate; with the factor alone it would cost n^2 d.
+// An inverse has A^-1 and the inner products of the points, by slot. With these matrices, the trace
+// of (8) takes n^2 operations for each candidate. With the factor alone it would take n^2 d.
 //
-// It is built at the first query and updated with every point from then on. It is
-// discarded when the factor is computed from scratch, once for every n points. So its
-// rounding errors do not accumulate, and without queries it costs nothing.
+// The first call of Uncertainty builds the inverse, and then every new point updates it. A Process
+// discards the inverse when it computes the factor from scratch, once for every n points. So
+// rounding errors do not accumulate, and a Process without calls of Uncertainty has no inverse.
 type inverse struct {
 	live bool
 	a    triangle // A^-1
@@ -28,8 +28,8 @@ func newInverse(window, dim int) *inverse {
 	}
 }
 
-// build computes the inverse for the points of a process. The center is the latest point,
-// because queries are near it, so that little cancels in the inner products.
+// build computes the inverse for the points of a process. The center is the latest point.
+// Candidates are near that point, so inner products relative to it lose few digits by cancellation.
 func (v *inverse) build(p *Process) {
 	v.invert(&p.sys)
 	if n := p.sys.n; n > 0 {
@@ -63,8 +63,8 @@ func (v *inverse) invert(s *system) {
 	}
 }
 
-// column sets v.v to A^-1 a, for the m points before point m, where a is the row of point
-// m in A. It returns the rest of its pivot, 1/A^-1[m][m].
+// column sets v.v to A^-1 a, for the m points before point m, where a is the row of point m in A.
+// It returns the square of the factor's diagonal element of point m, which is 1/A^-1[m][m].
 func (v *inverse) column(s *system, m int) (pivot float64) {
 	row := s.l.l.row(m)
 	copy(v.v, row[:m])
@@ -72,7 +72,8 @@ func (v *inverse) column(s *system, m int) (pivot float64) {
 	return row[m] * row[m]
 }
 
-// append gives A^-1 the row of the latest point: with w from column,
+// append adds the row and column of the latest point to A^-1. With w and pivot from column, A^-1
+// becomes
 //
 //	A^-1 + w w^T/pivot   -w/pivot
 //	-w^T/pivot            1/pivot
@@ -91,8 +92,8 @@ func (v *inverse) append(s *system) {
 	v.a.set(slot, slot, 1/pivot)
 }
 
-// drop removes the point of a slot from A^-1 of the other points: b - w w^T/a, where (a, w) is its
-// row. append then fills that row.
+// drop removes the point in a slot. The inverse for the other points is b - w w^T/a, where b is
+// their part of A^-1 and (a, w) is the row of the removed point. append then fills that row.
 func (v *inverse) drop(slot, n int) {
 	for j := range n {
 		v.w[j] = v.a.at(slot, j)
@@ -102,14 +103,14 @@ func (v *inverse) drop(slot, n int) {
 	v.rankOne(-1/a, n)
 }
 
-// rankOne adds c w w^T.
+// rankOne adds c w w^T to A^-1.
 func (v *inverse) rankOne(c float64, n int) {
 	for i, wi := range v.w[:n] {
 		axpy(v.a.row(i), c*wi, v.w[:i+1])
 	}
 }
 
-// place stores a point in a slot, and its inner products with n slots.
+// place stores a point in a slot, and its inner products with the points in the first n slots.
 func (v *inverse) place(slot, n int, x []float64) {
 	d := len(v.center)
 	own := v.x[slot*d : (slot+1)*d]

@@ -2,22 +2,23 @@ package surrogate
 
 import "math"
 
-// A likelihood holds the numbers with which to compare length scales, for the points of a window.
+// A likelihood is the work space in which FitLengthScale compares length scales for the points of a
+// window.
 type likelihood struct {
 	squared triangle // squared distances, by slot
-	l       factor   // of A for the length scale that is tried
+	l       factor   // of A for the length scale that is being tried
 	z       []float64
 }
 
-// finest is how often the configured length scale is halved, and doubled, in steps of the root of
-// 2.
+// finest: FitLengthScale tries length scales from 2^-finest to 2^finest times the configured one,
+// in steps of a factor of sqrt(2).
 const finest = 4
 
-// FitLengthScale sets l to the one under which the values of the window are most likely, and
-// returns it. It tries the configured l times 2^(k/2) for k from -8 to 8, at n^2 d/2 + 17 n^3/6
-// operations, and takes the shortest of equally good ones. With fewer than 3 points, or equal
-// values, it is the configured one. The choice depends on the window alone, and holds until the
-// next call.
+// FitLengthScale sets the length scale l to the one that makes the values of the window most
+// likely, and returns it. FitLengthScale tries the configured l times 2^(k/2) for k from -8 to 8,
+// with n^2 d/2 + 17 n^3/6 operations. Of equally good length scales it takes the shortest. With
+// fewer than 3 points, or equal values, it returns the configured l. The result depends only on the
+// window, and stays in use until the next call of FitLengthScale.
 //
 // The logarithm of the likelihood, for the amplitude of the kernel that is best for each l, is, up
 // to a constant,
@@ -41,7 +42,7 @@ func (p *Process) FitLengthScale() float64 {
 	return best
 }
 
-// measure sets the squared distances of the points.
+// measure computes the squared distances between all points.
 func (p *Process) measure() {
 	for i := range p.sys.n {
 		row := p.trial.squared.row(i)
@@ -51,8 +52,8 @@ func (p *Process) measure() {
 	}
 }
 
-// score returns the logarithm of the likelihood, or -Inf where A has no factor or the values do not
-// differ.
+// score returns the logarithm of the likelihood, or -Inf if A has no factor or all values are
+// equal.
 func (p *Process) score(k kernel) float64 {
 	t, n := p.trial, p.sys.n
 	t.l.n = 0
@@ -82,7 +83,7 @@ func (p *Process) score(k kernel) float64 {
 	return -float64(n)/2*math.Log(quadratic) - logs
 }
 
-// rescale conditions the process anew, with another length scale.
+// rescale computes the process again, with another length scale.
 func (p *Process) rescale(l float64) {
 	k := kernelOf(l)
 	if k == p.kernel {

@@ -1,12 +1,12 @@
 package surrogate
 
-// A Process is a Gaussian process conditioned on a window of points, and the process of
-// its gradient: (2) and (8) of FZooS. Only one goroutine may use it at a time. In the
-// steady state no method allocates.
+// A Process is a Gaussian process conditioned on a window of points, and the process of its
+// gradient: (2) and (8) of FZooS. Only one goroutine may use a Process at a time. Once the window
+// is full, no method allocates.
 //
 // Coordinates, values and squared distances must be finite; callers refuse other values. Then no
-// answer is NaN. A point or value that is not finite makes answers NaN while it is in the window,
-// but no method panics or hangs.
+// result is NaN. While a point or value that is not finite is in the window, results are NaN, but
+// no method panics or hangs.
 type Process struct {
 	cfg    Config
 	kernel kernel
@@ -20,7 +20,7 @@ type Process struct {
 	columns []float64 // scratch of Covariance
 }
 
-// New returns a process without points. It panics if cfg is invalid: that is a bug of the caller,
+// New returns a process without points. New panics if cfg is invalid. That is a bug of the caller,
 // who must check settings before.
 func New(cfg Config) *Process {
 	cfg = cfg.withDefaults()
@@ -35,9 +35,9 @@ func New(cfg Config) *Process {
 // Len returns the number of stored points, at most Window.
 func (p *Process) Len() int { return p.sys.n }
 
-// Point returns point i < [Process.Len], oldest first. Adding all of them in this order to
-// a new process gives a process equal to this one. The caller must not change x, nor use it
-// after the next Add.
+// Point returns point i < [Process.Len], oldest first. If the caller adds all points in this order
+// to a new process, the new process equals this one. The caller must not change x, nor use x after
+// the next Add.
 func (p *Process) Point(i int) (x []float64, y float64) {
 	slot := p.sys.slot(i)
 	return p.point(slot), p.sys.y[slot]
@@ -50,7 +50,7 @@ func (p *Process) Add(x []float64, y float64) {
 	p.settle()
 }
 
-// settle brings the factor up to date, and the inverse if it is in use.
+// settle brings the factor up to date, and also the inverse if Uncertainty has built it.
 func (p *Process) settle() {
 	inv, n := p.inv, p.sys.n
 	if inv == nil || !inv.live {
@@ -87,12 +87,12 @@ func (p *Process) point(slot int) []float64 {
 	return p.x[slot*d : (slot+1)*d : (slot+1)*d]
 }
 
-// Jitter returns the number that was added to the diagonal, beyond Noise, so that the
-// factor exists: usually 0, but more if points coincide and Noise is tiny.
+// Jitter returns the number that the process added to A's diagonal, beyond Noise, so that the
+// factor exists. Jitter is usually 0, but larger if points coincide and Noise is tiny.
 func (p *Process) Jitter() float64 { return p.sys.jitter }
 
-// Mean returns the posterior mean at x, in units of y; 0 without points. Far from all
-// points it is the mean of the window's values.
+// Mean returns the posterior mean at x, in units of y; 0 without points. Far from all points, the
+// posterior mean is the mean of the window's values.
 //
 //	m + k(x)^T A^-1 (y - m)
 func (p *Process) Mean(x []float64) float64 {
@@ -120,8 +120,8 @@ func (p *Process) Variance(x []float64) float64 {
 	return max(0, 1-dot(z, z))
 }
 
-// Gradient sets dst, of Dim elements, to the gradient of the posterior mean at x,
-// in units of y over x: the local surrogate of (8). It is 0 without points.
+// Gradient sets dst, of Dim elements, to the gradient of the posterior mean at x, in units of y
+// over x: the local surrogate of (8). Without points the gradient is 0.
 //
 //	J(x)^T A^-1 (y - m)
 func (p *Process) Gradient(dst, x []float64) {

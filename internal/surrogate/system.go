@@ -8,11 +8,12 @@ const (
 	refactorAt  = 32    // see settle
 )
 
-// A system is A a = y - m for a window of points, A = K + (sigma^2 + jitter) I.
+// A system is the linear system A a = y - m for a window of points, where A = K + (sigma^2 +
+// jitter) I.
 //
-// A point keeps its slot while it is in the window; a new point takes the slot of the
-// oldest. So matrices ordered by slot need no moving when points come and go. The rows of
-// the factor are ordered by age.
+// A point keeps its slot while it is in the window; a new point takes the slot of the oldest point.
+// So when points change, elements of matrices ordered by slot stay in place. The rows of the factor
+// are ordered by the age of the points.
 //
 // Invariants:
 //  1. Slots 0 to n-1 are in use; point i, oldest first, is in slot(i).
@@ -28,7 +29,7 @@ type system struct {
 	n       int
 	head    int // slot of the oldest
 	pending int // latest points that are not in the factor
-	since   int // points since the factor was computed from scratch
+	since   int // points added since the factor was computed from scratch
 
 	y    []float64 // by slot
 	gram triangle  // K, by slot
@@ -62,8 +63,8 @@ func (s *system) slot(i int) int {
 	return i
 }
 
-// push returns the slot of a new point. The caller must set its row of gram before it
-// calls settle.
+// push adds a point with value y, and returns the point's slot. The caller must set the point's row
+// of gram before the caller calls settle.
 func (s *system) push(y float64) (slot int) {
 	slot = s.n
 	if s.n < s.window {
@@ -78,17 +79,18 @@ func (s *system) push(y float64) (slot int) {
 	return slot
 }
 
-// addGram adds v to an element of gram if it is needed.
+// addGram adds v to an element of gram if wanted is set.
 func (s *system) addGram(a, b int, v float64, wanted bool) {
 	if wanted {
 		s.gram.set(a, b, s.gram.at(a, b)+v)
 	}
 }
 
-// settle brings the factor up to date, and reports whether it computed it from scratch.
-// That costs n^3/6. Replacing a point costs 3 n^2/2 slower operations, so by measurement
-// the new factor is faster from n/32 points on. It is also computed after a whole window
-// of new points, so that rounding errors do not accumulate and jitter does not remain.
+// settle brings the factor up to date, and reports whether it computed the factor from scratch. To
+// compute the factor from scratch takes n^3/6 operations. To replace one point takes 3 n^2/2 slower
+// operations. We measured that computing from scratch is faster if n/32 or more points are new.
+// settle also computes the factor from scratch after a whole window of new points, so that rounding
+// errors do not accumulate and jitter does not remain.
 func (s *system) settle() (afresh bool) {
 	if s.pending == 0 {
 		return false
@@ -103,7 +105,7 @@ func (s *system) settle() (afresh bool) {
 	return afresh
 }
 
-// update drops the rows of removed points and appends the pending ones.
+// update drops the rows of removed points, and appends rows for the pending points.
 func (s *system) update() bool {
 	for gone := s.l.n - (s.n - s.pending); gone > 0; gone-- {
 		s.l.drop()
@@ -116,7 +118,8 @@ func (s *system) update() bool {
 	return true
 }
 
-// refactor computes the factor from scratch, with as much jitter as it needs.
+// refactor computes the factor from scratch, with the smallest jitter of 0, 1e-10, 1e-9, ... that
+// is enough.
 func (s *system) refactor() {
 	s.since = 0
 	for s.jitter = 0; !s.tryFactor(); s.jitter = max(firstJitter, 10*s.jitter) {
@@ -133,10 +136,10 @@ func (s *system) tryFactor() bool {
 	return true
 }
 
-// appendRow appends point i to the factor of the points before it. Without rounding, at
-// least sigma^2 + jitter remains of a pivot; if less than half of that does, rounding has
-// destroyed it. An element that is not finite counts as 0, so that some jitter is always
-// enough.
+// appendRow appends point i to the factor of the points before it. With exact arithmetic, each
+// pivot would be at least sigma^2 + jitter. If a pivot is less than half of that, rounding errors
+// have made it useless, and appendRow returns false. An element that is not finite counts as 0, so
+// that some jitter is always enough.
 func (s *system) appendRow(i int) bool {
 	slot := s.slot(i)
 	for j := range i {
@@ -155,8 +158,8 @@ func (s *system) appendRow(i int) bool {
 	return s.l.append(s.z[:i], pivot+extra, least)
 }
 
-// solve brings the weights up to date, for values scaled to [-1, 1], so that only an
-// answer in units of y can overflow.
+// solve brings the weights up to date. solve scales the values to [-1, 1], so that only a result in
+// units of y can overflow.
 func (s *system) solve() {
 	if s.solved {
 		return
@@ -191,8 +194,8 @@ func (s *system) center(z []float64) (mean float64) {
 	return mean
 }
 
-// valueRange returns the middle of the window's values, or 0 if m is 0, and half their range
-// around it, or 1 if that is 0.
+// valueRange returns the middle of the window's values, or 0 if the prior mean is 0, and the
+// largest distance of a value from the middle, or 1 if that distance is 0.
 func (s *system) valueRange() (middle, half float64) {
 	if s.n == 0 {
 		return 0, 1

@@ -2,12 +2,12 @@ package surrogate
 
 import "sync"
 
-// group is the number of candidates that are processed with a row of A^-1 while it is in
-// cache.
+// group is how many candidates a worker processes together, so that each row of A^-1 is in the
+// cache for all of them.
 const group = 8
 
-// A team distributes the groups of candidates among goroutines that end with the call. The
-// distribution does not change results.
+// A team distributes the groups of candidates among goroutines. These goroutines end before
+// Uncertainty returns. Results do not depend on the distribution.
 type team struct {
 	workspaces []workspace
 	wg         sync.WaitGroup

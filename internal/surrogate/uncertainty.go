@@ -1,17 +1,16 @@
 package surrogate
 
-// Uncertainty sets dst[i] to the trace of the covariance (8) of the gradient at xs[i], in
-// units of the kernel over squared x. It is between 0 and c_0*Dim, which it is without
-// points.
+// Uncertainty sets dst[i] to the trace of the covariance (8) of the gradient at xs[i], in units of
+// the kernel over squared x. The trace is between 0 and c_0*Dim; without points it is c_0*Dim.
 //
 //	c_0 Dim - sum over i, j of A^-1[i][j] u_i u_j (x - x_i)^T (x - x_j)
 //
-// where u_i (x_i - x) is row i of J(x). The result of a candidate does not depend on the
-// others. The first call, and one call for every n points added, computes A^-1, at
-// n^3/3 + n^2 d/2.
+// where u_i (x_i - x) is row i of J(x). The result of a candidate does not depend on the others.
+// The first call, and later one call for every n added points, computes A^-1, with n^3/3 + n^2 d/2
+// multiplications.
 //
-// If many points nearly coincide, rounding causes an error of about 1e-16/Noise times
-// c_0*Dim; [Process.Covariance] avoids A^-1.
+// If many points nearly coincide, rounding causes an error of about 1e-16/Noise times c_0*Dim.
+// [Process.Covariance] does not use A^-1, and avoids this error.
 func (p *Process) Uncertainty(dst []float64, xs [][]float64) {
 	dst = dst[:len(xs)]
 	if len(xs) == 0 {
@@ -27,8 +26,8 @@ func (p *Process) Uncertainty(dst []float64, xs [][]float64) {
 	p.team.run(dst, xs)
 }
 
-// traces sets known[c] to candidate c's sum over i, j of
-// A^-1[i][j] u_i u_j (x - x_i)^T (x - x_j), two rows and two candidates at a time.
+// traces sets known[c] to candidate c's sum over i, j of A^-1[i][j] u_i u_j (x - x_i)^T (x - x_j).
+// traces processes two rows and two candidates at a time.
 func (d *workspace) traces(known []float64) {
 	clear(known)
 	n := d.p.sys.n
@@ -44,7 +43,8 @@ func (d *workspace) traces(known []float64) {
 	}
 }
 
-// rows adds rows i and i+1 up to the diagonal, and their mirror images.
+// rows adds the elements of rows i and i+1 up to the diagonal, and the equal elements above the
+// diagonal.
 func (d *workspace) rows(known []float64, i, c0, c1 int) {
 	inv := d.p.inv
 	f := form{
@@ -61,7 +61,7 @@ func (d *workspace) rows(known []float64, i, c0, c1 int) {
 	}
 }
 
-// corner returns the elements of rows and columns i and i+1.
+// corner returns the sum of the four elements in rows and columns i and i+1.
 func (d *workspace) corner(c, i int) float64 {
 	return d.element(c, i, i) + d.element(c, i+1, i+1) + 2*d.element(c, i+1, i)
 }
@@ -73,7 +73,7 @@ func (d *workspace) element(c, i, j int) float64 {
 	return d.p.inv.a.row(i)[j] * u[i] * u[j] * inner
 }
 
-// lastRow returns the sum of the elements left of the diagonal.
+// lastRow returns the sum of the elements of row i left of the diagonal.
 func (d *workspace) lastRow(c, i int) (sum float64) {
 	for j := range i {
 		sum += d.element(c, i, j)
@@ -81,8 +81,8 @@ func (d *workspace) lastRow(c, i int) (sum float64) {
 	return sum
 }
 
-// A form has two rows of A^-1 and of the points' inner products, and the slopes and
-// products of two candidates.
+// A form holds the inputs of sums: two rows of A^-1, two rows of the points' inner products, and
+// the slopes u and inner products q of two candidates.
 type form struct {
 	a0, a1, g0, g1, u0, u1, q0, q1 []float64
 	r00, r01, r10, r11             float64 // r - q_i of row and candidate

@@ -1,7 +1,7 @@
 package surrogate
 
-// dot returns the inner product of a and b, which is as long as a or longer. It uses four
-// sums, because each addition depends on the one before.
+// dot returns the inner product of a and the first elements of b. b may be longer than a. dot uses
+// four sums, because each addition to one sum waits for the addition before.
 func dot(a, b []float64) float64 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3 float64
@@ -18,7 +18,7 @@ func dot(a, b []float64) float64 {
 	return (s0 + s1) + (s2 + s3)
 }
 
-// axpy adds c*a to dst, which is as long as a or longer.
+// axpy adds c*a to the first elements of dst. dst may be longer than a.
 func axpy(dst []float64, c float64, a []float64) {
 	dst = dst[:len(a)]
 	for len(a) >= 4 && len(dst) >= 4 {
@@ -49,8 +49,8 @@ func squaredDistance(a, b []float64) float64 {
 	return s0 + s1
 }
 
-// dots2x2 returns the inner products of a0 and a1 with b0 and b1, all as long as a0 or
-// longer. It reads four values for four products.
+// dots2x2 returns the inner products of a0 and a1 with b0 and b1, all as long as a0 or longer. For
+// each index it reads four values and computes four products.
 func dots2x2(a0, a1, b0, b1 []float64) (s00, s01, s10, s11 float64) {
 	n := len(a0)
 	a1, b0, b1 = a1[:n], b0[:n], b1[:n]
