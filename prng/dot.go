@@ -1,7 +1,8 @@
 package prng
 
 // Dot returns the inner product of g and a part of z. Products are exact, and the sum is in
-// float64. Each machine may add in another order and get other last bits: no replica computes it.
+// float64. Machines may add in different orders and get different last bits, so no replica may use
+// Dot.
 //
 //	for i := range g {
 //		sum += float64(g[i]) * float64(z[block*BlockLen+i])
@@ -42,8 +43,8 @@ func dotSignsBlockGeneric(g []float32, z *Direction, block uint32) float64 {
 	return dotChunk(g, x[:len(g)])
 }
 
-// dotChunk returns the inner product of two short vectors. It keeps four sums, because a single sum
-// would wait for each of its additions.
+// dotChunk returns the inner product of two short vectors. dotChunk adds to four sums in turn,
+// because each addition to a single sum would wait for the addition before.
 func dotChunk(g, x []float32) float64 {
 	x = x[:len(g)]
 	var s0, s1, s2, s3 float64

@@ -4,18 +4,19 @@
 //
 //	go run gen_table.go > table.go
 //
-// A word w gives the odd magnitude m = |int32(w|1)| = 2j+1, j < 2^30, which owns the one-sided
-// tail probabilities [j, j+1]/2^31, and f = float32(m). A segment is the set of f that share their
-// exponent and the top segmentBits bits of their mantissa. For each segment the program counts,
-// by running through all 2^30 magnitudes, how many there are and the mean and variance of f over
-// them; it integrates the normal quantile over the tail probabilities they own (Gauss-Legendre,
-// 20 nodes), which gives the mean and variance that a normal has there; and it takes the falling
-// line z = c1*f + c0 with exactly that mean and that variance. So the first two moments of every
-// segment, and with them those of the whole map, are those of the normal distribution up to the
-// rounding of c1 and c0 to float32 (c0 is fitted to the c1 already rounded).
+// A word w gives the odd magnitude m = |int32(w|1)| = 2j+1, j < 2^30, which owns the one-sided tail
+// probabilities [j, j+1]/2^31, and f = float32(m). A segment is the set of f that share their
+// exponent and the top segmentBits bits of their mantissa. The program runs through all 2^30
+// magnitudes. For each segment it counts the magnitudes, and computes the mean and the variance of
+// f over them. Then it integrates the normal quantile over the tail probabilities that these
+// magnitudes own (Gauss-Legendre, 20 nodes). That gives the mean and the variance of a normal
+// variable in the segment. The program chooses the falling line z = c1*f + c0 with this mean and
+// this variance. So the first two moments of every segment, and of the whole map, equal those of
+// the normal distribution, except for the rounding of c1 and c0 to float32. (The program computes
+// c0 from the rounded c1.)
 //
-// A segment of one magnitude gets c1 = 0 and its mean; one that no word reaches gets zeros.
-// The last entry is |f| = 2^31 alone, which is the median: z = 0.
+// A segment with a single magnitude gets c1 = 0, and c0 is the mean. A segment without magnitudes
+// gets zeros. The last entry is |f| = 2^31 alone, which is the median: z = 0.
 package main
 
 import (

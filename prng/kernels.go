@@ -19,8 +19,8 @@ func Fill(dst []float32, z Direction, block uint32) {
 	}
 }
 
-// Uniform sets dst to uniform numbers in [-1, 1]. Here w is the word of element block*BlockLen + i
-// of a normal z. It ignores z.Dist.
+// Uniform sets dst to uniform numbers in [-1, 1]. Here w is the word that element block*BlockLen +
+// i would take if z.Dist were Normal. Uniform ignores z.Dist.
 //
 //	for i := range dst {
 //		dst[i] = float32(int32(w)) * 2^-31
@@ -44,8 +44,8 @@ func Axpy(dst []float32, a float32, z Direction, block uint32) {
 	perturb(dst, dst, a, &z, block)
 }
 
-// Perturb sets dst to x plus a multiple of a part of z. dst may be x, but must not overlap it
-// otherwise. It panics if the lengths differ.
+// Perturb sets dst to x plus a multiple of a part of z. dst may be x, but must not overlap x in
+// another way. Perturb panics if the lengths differ.
 //
 //	for i := range dst {
 //		dst[i] = x[i] + float32(a*z[block*BlockLen+i])
@@ -71,8 +71,9 @@ func perturb(dst, x []float32, a float32, z *Direction, block uint32) {
 	}
 }
 
-// PerturbPair computes both points of a central difference and generates z once. plus or minus may
-// be x; otherwise the three must not overlap. It panics if the lengths differ.
+// PerturbPair computes both points of a central difference, and generates z only once. plus or
+// minus may be x; otherwise the three slices must not overlap. PerturbPair panics if the lengths
+// differ.
 //
 //	for i := range x {
 //		v := float32(a * z[block*BlockLen+i])

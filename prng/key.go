@@ -10,8 +10,8 @@ import (
 // Key selects one of 2^64 families of directions, usually that of one record.
 type Key uint64
 
-// A Keyring derives the keys of a run's records. Only one goroutine may use it at a time. Its
-// methods do not allocate.
+// A Keyring derives the keys of a run's records. Only one goroutine may use a Keyring at a time.
+// The methods do not allocate.
 type Keyring struct {
 	mac     hash.Hash
 	message [8]byte
@@ -22,7 +22,7 @@ type Keyring struct {
 func NewKeyring(runKey []byte) *Keyring { return &Keyring{mac: hmac.New(sha256.New, runKey)} }
 
 // Key returns the key of record n: the first 8 bytes, little-endian, of HMAC-SHA256(runKey, n as 8
-// little-endian bytes). No record has n = 0; its key belongs to the initial parameters.
+// little-endian bytes). No record has n = 0; the key for 0 is that of the initial parameters.
 func (k *Keyring) Key(n uint64) Key {
 	k.mac.Reset()
 	binary.LittleEndian.PutUint64(k.message[:], n)

@@ -24,7 +24,8 @@ func Philox(counter [4]uint32, key Key) [4]uint32 {
 	return [4]uint32{c0, c1, c2, c3}
 }
 
-// lanesPerBlock generators share a block, so that vector units can run them in parallel.
+// lanesPerBlock is the number of generators (lanes) that generate one block together. Vector units
+// can run the lanes in parallel.
 const lanesPerBlock = 8
 
 // lanes holds the states of a block's xoroshiro128++ generators: s0 of all lanes, then s1.
@@ -41,8 +42,9 @@ func (l *lanes) seedGeneric(z *Direction, block uint32) {
 }
 
 // philoxTwo returns Philox of counter (c0, c1, c2, c3) and of the next counter: first the low words
-// of both, then the high words. It computes two at once because one alone waits for its
-// multiplications. It runs two rounds an iteration because a single round would end with moves.
+// of both, then the high words. philoxTwo computes both at the same time, because one computation
+// alone would wait for its multiplications. The loop does two rounds in each iteration, because
+// with one round an iteration would need extra moves between registers.
 func philoxTwo(c0, c1, c2, c3 uint32, key Key) (s0, s1, u0, u1 uint64) {
 	a0, a1, a2, a3 := c0, c1, c2, c3
 	b0, b1, b2, b3 := c0+1, c1, c2, c3

@@ -2,8 +2,8 @@
 
 package prng
 
-// halves is the state of a lane, s0 and s1, in 32-bit halves: x0 and x1 are the low ones, y0 and y1
-// the high ones.
+// halves is the state of a lane, s0 and s1, in 32-bit halves: x0 and x1 are the low halves, y0 and
+// y1 the high halves.
 type halves struct{ x0, y0, x1, y1 uint32 }
 
 func (l *lanes) halves(i int) halves {
@@ -27,8 +27,8 @@ func (s halves) next() halves {
 	return s
 }
 
-// after32 is after on 32-bit halves. Each half takes the fewest instructions that an xor with a
-// shift allows; the compiler would compute whole 64-bit shifts.
+// after32 is after on 32-bit halves. after32 needs fewer instructions than the compiler's code for
+// 64-bit shifts.
 func after32(x0, y0, x, y uint32) (_, _, _, _ uint32) {
 	return x ^ x<<21 ^ y0<<17 ^ x0>>15, y ^ y<<21 ^ x>>11 ^ x0<<17 ^ y0>>15, x<<28 | y>>4,
 		y<<28 | x>>4

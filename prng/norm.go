@@ -1,12 +1,13 @@
 package prng
 
-// normBlocks is the number of blocks whose squares are added in parallel. The order of additions
-// within a block is fixed, so a single sum would wait for each of its additions.
+// normBlocks is the number of blocks whose squares SquaredNorm adds at the same time. The order of
+// additions within a block is fixed, so one block alone would leave the processor waiting for each
+// addition.
 const normBlocks = 4
 
-// SquaredNorm returns the sum of squares of the first d elements of z in float64: ascending
-// within each block, then the sums of the blocks, ascending. It panics if d exceeds the last
-// block.
+// SquaredNorm returns the sum of squares of the first d elements of z in float64. It adds the
+// squares in each block, in ascending order, and then the sums of the blocks, in ascending order.
+// SquaredNorm panics if d exceeds MaxBlocks*BlockLen.
 func SquaredNorm(z Direction, d uint64) float64 {
 	if d > MaxBlocks*BlockLen {
 		panic(blockOutOfRange)
@@ -43,8 +44,9 @@ func squaresOfBlock(z *Direction, block uint32, n int) (sum float64) {
 	return sum
 }
 
-// squaresOfBlocks returns the sums of squares of the first n elements of normBlocks blocks. It
-// processes a chunk of each in turn; elements beyond n are 0 and do not change the sums.
+// squaresOfBlocks returns the sums of squares of the first n elements of normBlocks blocks.
+// squaresOfBlocks processes one chunk of each block in turn. Elements beyond n are 0 and do not
+// change the sums.
 func squaresOfBlocks(z *Direction, block uint32, n int) (sums [normBlocks]float64) {
 	var states [normBlocks]lanes
 	for j := range states {

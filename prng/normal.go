@@ -7,8 +7,9 @@ import "math"
 // one-sided tail probability of the result.
 func NormalOf(word uint32) float32 { return table.normal(float32(int32(word | 1))) }
 
-// tableLen is the length of tableBits after it is spread out, so that the top bits of f, sign
-// included, index it directly. Exponents that no word has leave holes, which no kernel reads.
+// tableLen is the length of the table into which init copies tableBits. The top bits of f, with the
+// sign, are the index in that table. The table has unused entries for exponents of f that no word
+// gives.
 const tableLen = 1 << (9 + segmentBits)
 
 func init() {

@@ -4,13 +4,13 @@ package prng
 
 import "math"
 
-// The kernels of normals and uniforms for 32-bit processors. Registers are few, so one lane runs at
-// a time. Its state advances in a basic block of its own, after the test that ends the loop. The
-// compiler orders instructions only within a basic block; otherwise it would compute the next state
-// first and spill the current one.
+// These are the kernels of normals and uniforms for 32-bit processors. These processors have few
+// registers, so the kernels run one lane at a time. They compute a lane's next state in a separate
+// basic block, after the test that ends the loop. In the same basic block, the compiler would
+// compute the next state first, and move the current state from registers to memory.
 
-// normalTable holds c1 and c0, indexed by the top bits of f. It is an array of pairs, because each
-// of two arrays would need an address register.
+// normalTable holds c1 and c0, indexed by the top bits of f. normalTable is an array of pairs,
+// because two arrays would need two registers for their addresses.
 type normalTable [tableLen]struct{ c1, c0 float32 }
 
 var table = new(normalTable)
@@ -46,7 +46,8 @@ func uniformChunk(dst *[chunkLen]float32, l *lanes) {
 	}
 }
 
-// evens masks an index to one that starts a pair of elements, which proves it within bounds.
+// A bitwise AND with evens makes an index even and at most chunkLen-2. So the compiler knows that
+// the index and the next one are within bounds.
 const evens = chunkLen - 2
 
 // fill sets two elements of each row of 16, from element i on, to the next normals of a lane.

@@ -4,13 +4,14 @@ package prng
 
 import "math"
 
-// The kernels of normals and uniforms for 64-bit processors. They run two lanes in parallel,
-// because one lane alone waits for its own results. A loop takes and returns by value what it
-// changes, so that all of it stays in registers. The table's addresses do too: addresses of globals
-// would be loaded at every use.
+// These are the kernels of normals and uniforms for 64-bit processors. The kernels run two lanes in
+// parallel, because one lane alone would wait for its own results. A function with a loop takes and
+// returns its state by value, so that the state stays in registers. It also takes the addresses of
+// the table by value, because Go would load the address of a global variable at every use.
 
-// normalTable points to the coefficients, indexed by the top bits of f. It has two arrays, not one
-// of pairs, because Go folds such an index into the load instruction.
+// normalTable points to the coefficients, indexed by the top bits of f. normalTable has two arrays
+// rather than one array of pairs, because Go can then compute the element's address within the load
+// instruction.
 type normalTable struct{ c1, c0 *[tableLen]float32 }
 
 var table = normalTable{&arrays.c1, &arrays.c0}
@@ -29,7 +30,8 @@ func (t normalTable) normal(f float32) float32 {
 	return float32(t.c1[k]*f) + t.c0[k]
 }
 
-// fours spans the elements that two lanes generate in a chunk: four of each row of 16.
+// fours is the part of a chunk from the first to the last element that two lanes generate. The
+// lanes generate four elements of each row of 16.
 type fours [chunkLen - 12]float32
 
 func fillChunk(dst *[chunkLen]float32, l *lanes) {

@@ -1,14 +1,15 @@
 package prng
 
 // chunkLen is the number of elements that the normal and uniform kernels generate at a time, 64
-// rows of 16. They stay in a level-1 cache of 16 KiB during the passes of the eight lanes.
+// rows of 16. These elements stay in a level-1 cache of 16 KiB while all eight lanes write them.
 const chunkLen = 1024
 
-// odd is or'ed to the two words of an output, which makes both odd.
+// A bitwise OR with odd makes both 32-bit words of an output odd.
 const odd = 1<<32 | 1
 
 // fillChunk, perturbChunk, perturbPairChunk and uniformChunk generate the next elements of the
-// lanes; there is one form for 64-bit and one for 32-bit processors.
+// lanes. The files normal64_generic.go and normal32_generic.go define them for 64-bit and 32-bit
+// processors.
 
 // fillBlockGeneric sets dst to the first len(dst) normals of a block of z.
 func fillBlockGeneric(dst []float32, z *Direction, block uint32) {

@@ -24,13 +24,13 @@ const (
 type Distribution uint8
 
 const (
-	// Normal is the standard normal distribution. It takes a 32-bit word an element.
+	// Normal is the standard normal distribution. Each element takes a 32-bit random word.
 	Normal Distribution = 1
-	// Rademacher is +1 or -1 with equal probability. It takes one bit an element.
+	// Rademacher is +1 or -1 with equal probability. Each element takes one random bit.
 	Rademacher Distribution = 2
 )
 
-// Domain separates uses that would otherwise share an address.
+// Domain separates uses of random vectors that would otherwise have the same address.
 type Domain uint32
 
 const (
@@ -57,8 +57,7 @@ func Slot(s uint32) uint32 {
 	return s + 1
 }
 
-// Direction is the address of a random vector. It is a value without state; using it does not
-// change it.
+// Direction is the address of a random vector. A Direction has no state: kernels do not change it.
 type Direction struct {
 	Key          Key
 	Step         uint16 // local step within the record

@@ -1,6 +1,7 @@
 package prng
 
-// signWords is the number of 64-bit outputs that a block of signs takes, eight of each lane.
+// signWords is the number of 64-bit outputs that a block of signs takes: eight outputs of each
+// lane.
 const signWords = BlockLen / 64
 
 // signs is a block of signs: element i is bit i%64 of word i/64, and 1 means -1.

@@ -22,10 +22,10 @@ func (s *signs) load(z *Direction, block uint32) {
 	}
 }
 
-// wordLen is the number of elements whose signs the assembly takes at a time.
+// wordLen is the number of elements whose signs the assembly processes at a time.
 const wordLen = 32
 
-// word returns a pointer to the signs of element i*wordLen on.
+// word returns a pointer to the signs from element i*wordLen on.
 func (s *signs) word(i int) *uint32 {
 	return (*uint32)(unsafe.Add(unsafe.Pointer(s), 4*i))
 }
@@ -96,7 +96,7 @@ func (t *groupSums) set(terms *[groupLen]Term) {
 	setSumsAVX2((*[256]float32)(t), &a)
 }
 
-// quadLen is the number of elements that the assembly adds sums to at a time.
+// quadLen is the number of elements to which the assembly adds sums at a time.
 const quadLen = 4 * 64
 
 func (t *groupSums) add(dst []float32, s *[groupLen]signs) {

@@ -7,7 +7,7 @@ func (s *signs) loadGeneric(z *Direction, block uint32) {
 	s.fill(&l)
 }
 
-// signed holds a and -a by the pattern of four signs.
+// signed holds, for each pattern of four signs, the four values a or -a.
 type signed [16][4]float32
 
 func (v *signed) set(a float32) {
@@ -21,7 +21,7 @@ func (v *signed) set(a float32) {
 	}
 }
 
-// perturbGeneric sets dst, at most a block, to x plus a times the signs.
+// perturbGeneric sets dst to x plus a times the signs. dst has at most the length of a block.
 func (s *signs) perturbGeneric(dst, x []float32, a float32) {
 	var v signed
 	v.set(a)
@@ -51,7 +51,8 @@ func (v *signed) perturb(dst, x *[64]float32, word uint64) {
 	}
 }
 
-// perturbPairGeneric sets plus and minus, at most a block, to x plus and minus a times the signs.
+// perturbPairGeneric sets plus and minus to x plus and minus a times the signs. The slices have at
+// most the length of a block.
 func (s *signs) perturbPairGeneric(plus, minus, x []float32, a float32) {
 	var v signed
 	v.set(a)

@@ -9,14 +9,15 @@ type Term struct {
 // groupLen is the number of Rademacher terms that one table lookup adds to an element.
 const groupLen = 8
 
-// tileLen is the length of a part of dst. Sum adds all terms to one part before it goes to the
-// next, so that a part stays in a cache.
+// tileLen is the length of the parts into which Sum divides dst. Sum adds all terms to one part
+// before it begins the next part, so that each part stays in the cache.
 const tileLen = 4 * BlockLen
 
 // Sum adds terms to a part of a vector: to each dst[i], in the given order, the terms float32(A *
 // Z[block*BlockLen + i]). Eight Rademacher terms in a row are a group: their sum is rounded as
-// ((±a0 ± a1) ± a2) ... ± a7 and added to dst[i] as one number. Groups are formed from the first
-// term on and never span two calls, so the caller must pass all terms of a step in one call.
+// ((±a0 ± a1) ± a2) ... ± a7 and added to dst[i] as one number. Sum forms groups from the first
+// term on. So the caller must pass all terms of a step in one call: two calls would form other
+// groups.
 func Sum(dst []float32, terms []Term, block uint32) {
 	checkBlocks(block, len(dst))
 	for ; len(dst) > 0; block += tileLen / BlockLen {

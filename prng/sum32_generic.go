@@ -14,7 +14,8 @@ func (t *groupSums) addWord(dst *[64]float32, s *[groupLen]signs, i uint) {
 }
 
 // addHalf adds to 32 elements the sums that their signs select, where w[j] holds the signs of term
-// j. It takes the transposed words two at a time, because registers are too few for eight.
+// j. addHalf processes two transposed words at a time, because the processor has too few registers
+// for eight.
 func (t *groupSums) addHalf(dst *[32]float32, w *[groupLen]uint) {
 	_, _ = t[0], dst[0] // check for nil here rather than in the loop
 	w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7] = transpose(

@@ -8,7 +8,7 @@ func (t *groupSums) addWord(dst *[64]float32, s *[groupLen]signs, i uint) {
 	w0, w1, w2, w3, w4, w5, w6, w7 := transpose(
 		uint(s[0][i]), uint(s[1][i]), uint(s[2][i]), uint(s[3][i]),
 		uint(s[4][i]), uint(s[5][i]), uint(s[6][i]), uint(s[7][i]))
-	_, _ = t[0], dst[0] // check for nil here rather than in the loop
+	_, _ = t[0], dst[0] // nil checks before the loop
 	for k := range 8 {
 		d := (*[8]float32)(dst[8*k:])
 		x0, x1, x2, x3 := d[0]+t[w0&255], d[1]+t[w1&255], d[2]+t[w2&255], d[3]+t[w3&255]

@@ -14,8 +14,8 @@ func (t *groupSums) setGeneric(terms []Term) {
 	}
 }
 
-// addGeneric adds to dst, at most the rest of a block, the sums that the signs from word i on
-// select.
+// addGeneric adds to dst the sums that the signs from word i on select. dst must not exceed the
+// rest of a block.
 func (t *groupSums) addGeneric(dst []float32, s *[groupLen]signs, i int) {
 	for ; len(dst) >= 64; i++ {
 		t.addWord((*[64]float32)(dst), s, uint(i))
@@ -29,11 +29,12 @@ func (t *groupSums) addGeneric(dst []float32, s *[groupLen]signs, i int) {
 	}
 }
 
-// everyByte has a one in every byte of the processor's words.
+// everyByte is a processor word in which every byte is 1.
 const everyByte = math.MaxUint / 0xff
 
-// transpose transposes the 8x8 bits at each byte position: byte k of wj, which has elements
-// 8k..8k+7 of term j, becomes element 8k+j of all terms.
+// transpose transposes the 8x8 bits at each byte position k. Before, byte k of wj has the signs of
+// elements 8k..8k+7 for term j. Afterwards, byte k of wj has the signs of element 8k+j for all
+// eight terms.
 func transpose(w0, w1, w2, w3, w4, w5, w6, w7 uint) (_, _, _, _, _, _, _, _ uint) {
 	w0, w4 = swap(w0, w4, 4, everyByte*0x0f)
 	w1, w5 = swap(w1, w5, 4, everyByte*0x0f)

@@ -27,7 +27,7 @@ func AppendUint(b []byte, v uint64) []byte {
 // signBit is the float32 -0.
 const signBit = 1 << 31
 
-// AppendFinite appends a number for [Reader.Finite], with -0 as 0. v must be finite.
+// AppendFinite appends v, which must be finite, for [Reader.Finite]. AppendFinite writes -0 as 0.
 func AppendFinite(b []byte, v float32) []byte {
 	if v == 0 {
 		v = 0
@@ -40,8 +40,8 @@ func AppendFloat(b []byte, v float32) []byte {
 	return binary.BigEndian.AppendUint32(append(b, msgpcode.Float), math.Float32bits(v))
 }
 
-// appendLength writes the head of a value of length n in the shortest form: fix
-// if it fits, then 8 bits (if the type has that form), 16 bits, 32 bits.
+// appendLength writes the head of a value of length n in the shortest form that holds n. The forms
+// are fix, 8 bits (if the type has that form), 16 bits and 32 bits.
 func appendLength(b []byte, n int, fix byte, fixMax int, c8, c16, c32 byte) []byte {
 	switch {
 	case n <= fixMax:
@@ -54,12 +54,12 @@ func appendLength(b []byte, n int, fix byte, fixMax int, c8, c16, c32 byte) []by
 	return binary.BigEndian.AppendUint32(append(b, c32), uint32(n))
 }
 
-// AppendArray appends the head of an array of n elements, which follow it.
+// AppendArray appends the head of an array. The caller must append the n elements.
 func AppendArray(b []byte, n int) []byte {
 	return appendLength(b, n, msgpcode.FixedArrayLow, 15, 0, msgpcode.Array16, msgpcode.Array32)
 }
 
-// AppendMap appends the head of a map of n keys with their values, which follow it.
+// AppendMap appends the head of a map. The caller must append the n keys, each with its value.
 func AppendMap(b []byte, n int) []byte {
 	return appendLength(b, n, msgpcode.FixedMapLow, 15, 0, msgpcode.Map16, msgpcode.Map32)
 }
@@ -77,8 +77,8 @@ func AppendString(b []byte, s string) []byte {
 	return append(b, s...)
 }
 
-// AppendText appends a text for people, such as an error, so that a decoder accepts it:
-// made valid UTF-8, and cut to max bytes.
+// AppendText appends a text for people, such as an error. So that a decoder accepts the text,
+// AppendText makes it valid UTF-8 and cuts it to max bytes.
 func AppendText(b []byte, s string, max int) []byte {
 	s = strings.ToValidUTF8(s, "?")
 	if len(s) > max {

@@ -9,9 +9,9 @@ import (
 // MaxFields bounds the fields of a frame of any version.
 const MaxFields = math.MaxUint16
 
-// Array reads the head of an array and returns its number of elements, at most max. An
-// element takes least bytes or more, and least is at least 1, so an array that claims
-// more than the bytes that remain is truncated.
+// Array reads the head of an array and returns its number of elements, at most max. least, at least
+// 1, is the smallest number of bytes that an element takes. If the remaining bytes cannot hold the
+// claimed elements, Array returns ErrTruncated.
 func (r *Reader) Array(field string, max, least int) int {
 	n := r.length(field, max, msgpcode.FixedArrayLow, 15, 0, msgpcode.Array16, msgpcode.Array32)
 	if n > len(r.b)/least {
@@ -28,9 +28,9 @@ func (r *Reader) Tuple(field string, n int) {
 	}
 }
 
-// Head reads the head of a frame of n fields and its first field, the version. It
-// checks the version before the number of fields, since that may differ in another
-// version. A version other than the given one is ErrUpgrade.
+// Head reads the head of a frame of n fields and its first field, the version. Head checks the
+// version before the number of fields, because another version may have another number of fields. A
+// version other than the given one is ErrUpgrade.
 func (r *Reader) Head(version uint64, n int) {
 	if got := r.Versioned(version); r.err == nil && got != n {
 		r.Fail(r.frame, ErrForm)
@@ -50,8 +50,8 @@ func (r *Reader) Versioned(version uint64) int {
 	return n
 }
 
-// Keys reads a map of at most 255 keys, which ascend from 1. It calls read with each key:
-// read reads the value, or returns false for an unknown key, which is ErrUpgrade.
+// Keys reads a map of at most 255 keys, in ascending order, from 1 on. Keys calls read with each
+// key. read must read the value, or return false for an unknown key; then the fault is ErrUpgrade.
 func (r *Reader) Keys(field string, read func(key uint64) bool) {
 	last := uint64(0)
 	for range r.mapLen(field, math.MaxUint8) {

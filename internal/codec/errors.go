@@ -8,15 +8,15 @@ var (
 	ErrUpgrade = errors.New("unknown to this version, upgrade")
 	// ErrTruncated: the frame ends before its fields do.
 	ErrTruncated = errors.New("truncated")
-	// ErrForm: not the msgpack type of the field, or not its shortest form.
+	// ErrForm: the value does not have the msgpack type of the field, or is not in its shortest form.
 	ErrForm = errors.New("not the expected msgpack form")
 	// ErrLimit: a length or number is over its limit.
 	ErrLimit = errors.New("over the limit")
-	// ErrValue: well formed, but no value that the field can have.
+	// ErrValue: the value is well formed, but the field cannot have it.
 	ErrValue = errors.New("bad value")
 )
 
-// A FieldError says which field of a part of a frame could not be read.
+// A FieldError says which field of a part of a frame a Reader could not read.
 type FieldError struct {
 	Field string
 	Err   error // one of the errors above

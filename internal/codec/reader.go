@@ -1,8 +1,7 @@
 package codec
 
-// A Reader reads the values of one frame in order. A caller names the field that it
-// reads. After the first fault every read returns zero, and [Reader.Fault] has the fault
-// and its field.
+// A Reader reads the values of one frame in order. With each read, a caller names the field. After
+// the first fault, every read returns zero, and [Reader.Fault] returns the fault and its field.
 type Reader struct {
 	frame string
 	b     []byte // the bytes that remain
@@ -20,21 +19,22 @@ func (r *Reader) OK() bool { return r.err == nil }
 // of this package's errors, or nil if there was none.
 func (r *Reader) Fault() (frame, field string, err error) { return r.frame, r.field, r.err }
 
-// Fail records a fault of a field, unless there was one before.
+// Fail records a fault of a field, unless the Reader has recorded a fault before.
 func (r *Reader) Fail(field string, err error) {
 	if r.err == nil {
 		r.field, r.err, r.b = field, err, nil
 	}
 }
 
-// Positive refuses a zero in a field that cannot have one.
+// Positive records the fault ErrValue if v is zero, for a field that cannot be zero.
 func (r *Reader) Positive(field string, v uint64) {
 	if v == 0 {
 		r.Fail(field, ErrValue)
 	}
 }
 
-// Nonzero returns v. It refuses a zero, which the canonical form of a map leaves out.
+// Nonzero returns v. If v is zero, Nonzero records the fault ErrForm, because the canonical form of
+// a map leaves out zeros.
 func (r *Reader) Nonzero(field string, v uint64) uint64 {
 	if v == 0 {
 		r.Fail(field, ErrForm)
@@ -50,8 +50,8 @@ func (r *Reader) Rest() []byte {
 	return r.b
 }
 
-// Part reads a value with a decoder of its own, which returns the bytes after it. A fault of the
-// decoder is a [*FieldError].
+// Part reads a value with the function decode, which returns the bytes after the value. An error of
+// decode must be a [*FieldError].
 func (r *Reader) Part(field string, decode func(b []byte) (rest []byte, err error)) {
 	if r.err != nil {
 		return
@@ -75,7 +75,7 @@ func (r *Reader) FieldFault() error {
 	return &FieldError{Field: r.field, Err: r.err}
 }
 
-// End refuses bytes that remain.
+// End records the fault ErrForm if bytes remain.
 func (r *Reader) End() {
 	if r.err == nil && len(r.b) > 0 {
 		r.Fail("trailing bytes", ErrForm)

@@ -38,7 +38,7 @@ func (r *Reader) Uint(field string, max uint64) uint64 {
 	return v
 }
 
-// Known reads the number of a choice; one above last is ErrUpgrade.
+// Known reads the number of a choice. A number above last is ErrUpgrade.
 func (r *Reader) Known(field string, last uint64) uint64 {
 	v := r.Uint(field, math.MaxUint8)
 	if v > last {
@@ -56,8 +56,7 @@ func (r *Reader) Float(field string) float32 {
 	return math.Float32frombits(uint32(r.bigEndian(field, 4)))
 }
 
-// Finite reads a float32, but no NaN, infinity, or -0, which would be a second form
-// of 0.
+// Finite reads a float32. NaN, infinities and -0 are ErrValue; -0 would be a second form of 0.
 func (r *Reader) Finite(field string) float32 {
 	v := r.Float(field)
 	if v-v != 0 || math.Float32bits(v) == signBit {
@@ -67,7 +66,7 @@ func (r *Reader) Finite(field string) float32 {
 	return v
 }
 
-// Bin reads a byte string of at most max bytes. The result aliases the frame.
+// Bin reads a byte string of at most max bytes. The result shares the frame's memory.
 func (r *Reader) Bin(field string, max int) []byte {
 	n := r.length(field, max, 0, -1, msgpcode.Bin8, msgpcode.Bin16, msgpcode.Bin32)
 	return r.take(field, n)
@@ -85,7 +84,7 @@ func (r *Reader) String(field string, max int) string {
 	return string(p)
 }
 
-// length reads what appendLength writes.
+// length reads a head that appendLength wrote, and returns the length.
 func (r *Reader) length(field string, max int, fix byte, fixMax int, c8, c16, c32 byte) int {
 	head := byte(r.bigEndian(field, 1))
 	v, least := uint64(0), uint64(0)

@@ -1,6 +1,6 @@
-// Package dirstore keeps named items of bytes in a folder, so that each survives a power
-// cut whole. It is the [client.Store] of a device; simulations open it on a file system
-// of their own.
+// Package dirstore keeps named items of bytes in a folder. After a power cut, each item is whole:
+// the old or the new one. A device uses a Store as its [client.Store]; simulations open a Store on
+// a simulated file system.
 //
 // [client.Store]: https://pkg.go.dev/github.com/zofl/zofl/client#Store
 package dirstore
@@ -18,7 +18,7 @@ import (
 // ErrLocked: another process has the store open. Two devices need two stores.
 var ErrLocked = errors.New("store is in use by another process")
 
-// asideEnd ends the name of an item that was set aside.
+// asideEnd is the suffix that SetAside adds to the name of an item's file.
 const asideEnd = ".bad"
 
 // A Store is a folder with a file for each item, and a lock.
@@ -28,8 +28,8 @@ type Store struct {
 	lock io.Closer
 }
 
-// Open opens the store in a folder of a file system, and makes the folder if there is none. Errors
-// match [ErrLocked], or come from the file system.
+// Open opens the store in a folder of a file system, and creates the folder if there is none. An
+// error matches [ErrLocked], or comes from the file system.
 func Open(fsys disk.FS, dir string) (*Store, error) {
 	s := &Store{fs: fsys, dir: dir}
 	if err := s.open(); err != nil {
@@ -38,8 +38,8 @@ func Open(fsys disk.FS, dir string) (*Store, error) {
 	return s, nil
 }
 
-// open locks the folder, removes unfinished files, and syncs the folder: a process that
-// was killed may have left a name that is not yet durable.
+// open locks the folder, removes unfinished files, and syncs the folder. The sync is needed because
+// a killed process may have left a name that is not on the disk yet.
 func (s *Store) open() error {
 	if err := disk.MakeDir(s.fs, s.dir); err != nil {
 		return err
@@ -60,8 +60,8 @@ func (s *Store) open() error {
 
 func (s *Store) path(name string) string { return filepath.Join(s.dir, name) }
 
-// checkItem checks an item's name. It keeps items apart from the store's other files, also
-// on file systems that ignore case.
+// checkItem returns an error if an item's name is invalid. A valid name differs from the names of
+// the store's other files, even on file systems that ignore case.
 func checkItem(item string) error {
 	bad := len(item) == 0 || len(item) > 32
 	for _, c := range []byte(item) {

@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// acquire locks an open file without waiting. The error is [ErrLocked] if another process has it.
+// acquire locks an open file without waiting. The error is [ErrLocked] if another process holds the
+// lock.
 func acquire(file *os.File, exclusive bool) error {
 	how := syscall.LOCK_SH
 	if exclusive {

@@ -10,8 +10,8 @@ import (
 	"os"
 )
 
-// lock takes an exclusive lock, which the system releases when the process ends for any reason. So
-// a file that a crash leaves locks nothing.
+// lock takes an exclusive lock. The system releases the lock when the process ends for any reason.
+// So a lock file that remains after a crash locks nothing.
 func lock(path string) (io.Closer, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -20,9 +20,10 @@ func lock(path string) (io.Closer, error) {
 	return held(file, true)
 }
 
-// ShareLock checks that no process holds the lock of a path, and keeps others from taking it until
-// the closer is closed. It creates no file and writes nothing. Many can share a lock. The error
-// matches [ErrLocked] if a process holds it. If there is no such file, no process does.
+// ShareLock checks that no process holds the exclusive lock of a path, and keeps other processes
+// from taking that lock until the caller closes the closer. ShareLock creates no file and writes
+// nothing. Several processes can share a lock. The error matches [ErrLocked] if a process holds the
+// exclusive lock. If there is no lock file, no process holds the lock.
 func ShareLock(path string) (io.Closer, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -34,7 +35,7 @@ func ShareLock(path string) (io.Closer, error) {
 	return held(file, false)
 }
 
-// held locks an open file, or closes it.
+// held locks an open file. If that fails, held closes the file.
 func held(file *os.File, exclusive bool) (io.Closer, error) {
 	if err := acquire(file, exclusive); err != nil {
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", file.Name(), err), file.Close())

@@ -10,8 +10,8 @@ import (
 	"os"
 )
 
-// lock makes a file that must not exist yet. A crash leaves it behind. Then a person must make sure
-// that no process uses the folder, and remove it.
+// lock creates a lock file, and fails if the file exists. The file remains after a crash. Then a
+// person must make sure that no process uses the folder, and remove the file.
 func lock(path string) (io.Closer, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -23,8 +23,8 @@ func lock(path string) (io.Closer, error) {
 	return lockFile{file}, nil
 }
 
-// ShareLock checks that no process holds the lock of a path. It creates no file and writes nothing.
-// The error matches [ErrLocked] if a process holds it.
+// ShareLock checks that no process holds the lock of a path. ShareLock creates no file and writes
+// nothing. The error matches [ErrLocked] if a process holds the lock.
 func ShareLock(path string) (io.Closer, error) {
 	_, err := os.Stat(path)
 	switch {
@@ -42,5 +42,5 @@ func (f lockFile) Close() error {
 	return errors.Join(f.File.Close(), os.Remove(f.Name()))
 }
 
-// syncDir does nothing, because folders cannot be synced here.
+// syncDir does nothing, because these systems cannot sync folders.
 func syncDir(string) error { return nil }

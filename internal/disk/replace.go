@@ -10,17 +10,18 @@ import (
 	"strings"
 )
 
-// unfinished is the suffix of a file that will replace another one.
+// unfinished is the suffix of the name of a new file until Replace renames it.
 const unfinished = ".zofl-new"
 
-// writeSize is the number of bytes of a new file that are written at once.
+// writeSize is how many bytes Replace writes to a new file at once.
 const writeSize = 64 << 10
 
 // Replace replaces the content of a file with the bytes that write writes. When it returns nil, the
-// new content survives a power cut. After an error or a crash the content is either the old or the
-// new one, and complete; it is the old one unless the error came after everything was written.
+// new content survives a power cut. After an error or a crash, the file has either the whole old
+// content or the whole new content. After an error before the renaming, the file has the old
+// content.
 //
-// The file system needs room for both.
+// The file system needs room for both contents.
 func Replace(fsys FS, path string, write func(io.Writer) error) error {
 	temp := path + unfinished
 	if err := writeNew(fsys, temp, write); err != nil {
@@ -32,7 +33,7 @@ func Replace(fsys FS, path string, write func(io.Writer) error) error {
 	return fsys.SyncDir(filepath.Dir(path))
 }
 
-// writeNew writes a file completely to the disk, or removes it.
+// writeNew writes a new file to the disk and syncs it, or removes the file after an error.
 func writeNew(fsys FS, path string, write func(io.Writer) error) error {
 	file, err := create(fsys, path)
 	if err != nil {
@@ -51,8 +52,9 @@ func writeNew(fsys FS, path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// create makes a new file. It does not reuse an existing one, which could be another name
-// of the file to be replaced: some file systems leave a rename so after a crash.
+// create makes a new file. If a file of that name exists, create removes it first. After a crash
+// during a rename, some file systems keep both names for the same file, so to write to the existing
+// file could damage the file that is to be replaced.
 func create(fsys FS, path string) (File, error) {
 	const flag = os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	file, err := fsys.Open(path, flag)

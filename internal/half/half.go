@@ -1,11 +1,11 @@
-// Package half converts between float32 and IEEE 754 binary16. It gives the same bits on every
-// processor.
+// Package half converts between float32 and IEEE 754 binary16. The functions give the same bits on
+// every processor.
 package half
 
 import "math"
 
-// Of rounds to the nearest binary16, ties to even. Values above 65504 by half a
-// step or more become infinite; a NaN becomes 7e00 with its sign.
+// Of rounds to the nearest binary16, ties to even. Values of 65520 or more, half a step above
+// 65504, become infinite; a NaN becomes 7e00 with its sign.
 func Of(x float32) uint16 {
 	bits := math.Float32bits(x)
 	sign, abs := uint16(bits>>16)&0x8000, bits&^(1<<31)
@@ -22,7 +22,7 @@ func Of(x float32) uint16 {
 	return sign | uint16((abs-(127-15)<<23)>>13)
 }
 
-// Float32 returns the value of a binary16, which is exact.
+// Float32 returns the exact value of a binary16.
 func Float32(h uint16) float32 {
 	sign, exponent, fraction := uint32(h&0x8000)<<16, uint32(h>>10&0x1f), uint32(h&0x3ff)
 	switch exponent {

@@ -1,7 +1,7 @@
 // Package isa selects the instruction set that the kernels of this module use.
 //
-// It affects only speed, never the bits of a result. Tests and benchmarks use it to
-// select a kernel.
+// The instruction set affects only speed, never the bits of a result. Tests and benchmarks use this
+// package to select a kernel.
 package isa
 
 import (
@@ -21,7 +21,7 @@ const (
 	AVX2
 	// AVX512 is amd64 with AVX-512 F, DQ, BW and VL.
 	AVX512
-	// NEON is the set of arm64, which always has it.
+	// NEON is arm64 with NEON, which every arm64 processor has.
 	NEON
 )
 
@@ -35,7 +35,7 @@ func (l Level) String() string {
 	return names[l]
 }
 
-// Parse returns the level with a name.
+// Parse returns the level that has the given name.
 func Parse(name string) (Level, error) {
 	for l, n := range names {
 		if n == name {
@@ -62,8 +62,8 @@ func Best() Level { return levels[len(levels)-1] }
 // Current returns the level in use: Best, unless [Use] selected another.
 func Current() Level { return Level(current.Load()) }
 
-// Use selects the level of all kernels from now on, and returns the previous one. It panics if the
-// machine does not have the set.
+// Use selects the level of all kernels from now on, and returns the previous one. Use panics if the
+// machine does not have that instruction set.
 func Use(l Level) (before Level) {
 	if !slices.Contains(levels, l) {
 		panic(fmt.Sprintf("isa: this machine has no %v, only %v", l, levels))

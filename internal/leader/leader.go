@@ -1,5 +1,5 @@
-// Package leader has the frame with which coordinators of one run find each other.
-// coordinator/internal/leader sends it, and decides which of them leads.
+// Package leader has the frame by which coordinators of one run learn of each other. Package
+// coordinator/internal/leader sends the frame, and decides which coordinator leads.
 package leader
 
 import (
@@ -10,7 +10,8 @@ import (
 )
 
 // A Frame says that a coordinator leads the run from a log that it shares with no other
-// coordinator. Such coordinators exchange frames, and all but the one that has run longest stop.
+// coordinator. Such coordinators exchange frames, and all of them stop, except the coordinator that
+// has run longest.
 type Frame struct {
 	Instance [8]byte // random, different for each process
 	Epoch    uint64
@@ -26,7 +27,7 @@ func (f *Frame) Append(b []byte) []byte {
 	return append(b, f.Rest...)
 }
 
-// Decode reads a frame. Rest aliases b. An error is a [*wire.DecodeError].
+// Decode reads a frame. Rest shares the memory of b. An error is a [*wire.DecodeError].
 func Decode(b []byte) (Frame, error) {
 	d := codec.NewReader("lead", b)
 	if len(b) > wire.MaxFrame {

@@ -1,5 +1,5 @@
-// Package memstore keeps a device's items in memory, for devices that are simulated: one that adds
-// noise answers no round without a store. It is a client.Store.
+// Package memstore has a client.Store that keeps items in memory, for simulated devices. Even a
+// simulated device needs a store if it adds noise.
 package memstore
 
 import (
@@ -8,7 +8,7 @@ import (
 	"io/fs"
 )
 
-// A Store has items by name. It forgets them when the process ends.
+// A Store has items by name. The items are lost when the process ends.
 type Store map[string][]byte
 
 // Save replaces an item with the bytes that write writes.
@@ -21,7 +21,7 @@ func (s Store) Save(item string, write func(io.Writer) error) error {
 	return nil
 }
 
-// Load calls read with an item. The error is fs.ErrNotExist if there is none.
+// Load calls read with an item. The error is fs.ErrNotExist if there is no such item.
 func (s Store) Load(item string, read func(*io.SectionReader) error) error {
 	content, found := s[item]
 	if !found {

@@ -1,5 +1,5 @@
-// Package parallel distributes independent pieces of work among a few goroutines that
-// end with the call.
+// Package parallel distributes independent pieces of work among a few goroutines. These goroutines
+// end before the call returns.
 package parallel
 
 import (
@@ -8,16 +8,16 @@ import (
 )
 
 // A Team runs pieces of work on up to Workers goroutines. One of them is the goroutine of the
-// caller. It does not promise which piece runs where or when, so pieces must not depend on each
-// other. Only one goroutine may call its methods at a time, and no piece of work may. A nil Team
-// has one worker.
+// caller. Any goroutine may run any piece, in any order, so pieces must not depend on each other.
+// Only one goroutine may call the methods of a Team at a time, and a piece of work must not call
+// them. A nil Team has one worker.
 //
 // Invariants:
-//  1. No goroutine outlives the call that it was started for.
+//  1. No goroutine outlives the call that started it.
 //  2. After its first call a Team allocates nothing.
 type Team struct {
-	// helpers run workers 1, 2, ... They are created once, because a go statement with
-	// a func() does not allocate.
+	// helpers are the functions of workers 1, 2, ... New creates these functions once, because a go
+	// statement with an existing func() does not allocate.
 	helpers []func()
 	idler   func() // see Do
 	ended   sync.WaitGroup
@@ -54,15 +54,14 @@ func (t *Team) Workers() int {
 
 // Do calls body(worker, i) once for each i in [0, n) and returns when all calls have returned.
 // Concurrent calls have different workers in [0, Workers()); the caller is worker 0. A free worker
-// takes the next i. Do keeps body until it returns; a body that captures no variable of the call
-// does not allocate.
+// takes the next i. A body that captures no variable does not allocate.
 //
 //	for i := range n {
 //		body(worker, i)
 //	}
 //
-// If calls panic, Do waits for all running calls and panics with the value of one of them. Pieces
-// that no worker had taken by then are omitted.
+// If calls panic, Do waits for all running calls and panics with the value of one of them. Do omits
+// the pieces that no worker had begun before the panic.
 func (t *Team) Do(n int, body func(worker, i int)) {
 	helpers := min(t.Workers(), n) - 1
 	if helpers < 1 {
@@ -78,9 +77,9 @@ func (t *Team) Do(n int, body func(worker, i int)) {
 	for _, help := range t.helpers[:helpers] {
 		go help()
 	}
-	// The scheduler reserves the goroutine started last for this thread; other threads take it only
-	// after a sleep (runtime.runqgrab), which was measured as 30 us. So let the last goroutine be one
-	// that returns at once.
+	// The scheduler reserves the goroutine started last for this thread. Other threads take that
+	// goroutine only after a sleep (runtime.runqgrab), for which we measured 30 us. So Do starts, as
+	// the last goroutine, one that returns at once.
 	go t.idler()
 	t.work(0)
 }
@@ -93,7 +92,7 @@ func (t *Team) work(worker int) {
 	}
 }
 
-// catch saves a panic for end, and leaves no pieces to the other workers.
+// catch saves the value of a panic for end, and makes the other workers begin no more pieces.
 func (t *Team) catch() {
 	p := recover()
 	if p == nil {

@@ -1,5 +1,6 @@
-// Package seam opens, on a simulated disk, the parts that apps can open only on a real one. So no
-// exported function of the SDK takes a [disk.FS], a type that code outside this module cannot name.
+// Package seam lets tests and simulations open a log on a simulated disk. Apps can open a log only
+// on a real disk, because no exported function of the SDK takes a [disk.FS], a type that code
+// outside this module cannot name.
 package seam
 
 import (
@@ -12,10 +13,11 @@ type OpenFile func(fsys disk.FS, dir string) (runlog.Log, error)
 
 var openFileLog OpenFile
 
-// SetFileLog is called by package filelog when it is initialized.
+// SetFileLog sets the function that FileLog calls. Package filelog calls SetFileLog in its
+// initialization.
 func SetFileLog(open OpenFile) { openFileLog = open }
 
-// FileLog is filelog.Open on another file system; the log is a *filelog.Log. It panics unless
+// FileLog is filelog.Open on another file system. The log is a *filelog.Log. FileLog panics unless
 // the program imports package filelog.
 func FileLog(fsys disk.FS, dir string) (runlog.Log, error) {
 	if openFileLog == nil {

@@ -179,7 +179,7 @@ func (s *system) solve() {
 	}
 }
 
-// center subtracts the prior mean from the scaled values, and returns it.
+// center subtracts the prior mean from the scaled values, and returns the prior mean.
 func (s *system) center(z []float64) (mean float64) {
 	if s.zero {
 		return 0

@@ -1,5 +1,5 @@
-// Package textfile reads text as people's editors leave it: with a byte-order mark, in UTF-16, or
-// with comments in JSON.
+// Package textfile reads text files that people have edited: with a byte-order mark, in UTF-16, or
+// in JSON with comments.
 package textfile
 
 import (
@@ -8,8 +8,9 @@ import (
 	"unicode/utf16"
 )
 
-// UTF8 returns a text without its byte-order mark. One of UTF-16, as some editors and shells of
-// Windows write it, becomes UTF-8. Text without a mark stays as it is.
+// UTF8 returns a text without its byte-order mark. If the mark is that of UTF-16, the form that
+// some editors and shells of Windows write, UTF8 converts the text to UTF-8. Text without a mark
+// stays as it is.
 func UTF8(text []byte) []byte {
 	if rest, ok := bytes.CutPrefix(text, []byte("\xef\xbb\xbf")); ok {
 		return rest
@@ -31,8 +32,8 @@ func fromUTF16(text []byte, order binary.ByteOrder) []byte {
 	return []byte(string(utf16.Decode(units)))
 }
 
-// JSON returns a text of JSON for a parser: as UTF8 does, and with spaces where it had comments,
-// which are //, /* */ and #. Lines and columns stay where they were.
+// JSON converts a text with UTF8, and replaces its comments (//, /* */ and #) by spaces, so that a
+// JSON parser accepts the text. Lines and columns stay the same.
 func JSON(text []byte) []byte {
 	text = bytes.Clone(UTF8(text))
 	for i := 0; i < len(text); {
@@ -56,14 +57,15 @@ func quoted(text []byte) int {
 		switch text[i] {
 		case '\\':
 			i++
-		case '"', '\n': // no string of JSON has a line's end: the parser says so
+		case '"', '\n': // a JSON string has no line break: the parser reports it
 			return i + 1
 		}
 	}
 	return len(text)
 }
 
-// blank overwrites a text up to its first end, with extra bytes of it, and returns how many.
+// blank overwrites a text with spaces, up to the first occurrence of end and extra bytes further.
+// blank returns the number of overwritten bytes.
 func blank(text []byte, end string, extra int) int {
 	n := len(text)
 	if at := bytes.Index(text, []byte(end)); at >= 0 {

@@ -1,4 +1,4 @@
-// Package isatest runs a test with every instruction set that its machine has.
+// Package isatest runs a test once with every instruction set that the machine has.
 package isatest
 
 import (
@@ -9,13 +9,13 @@ import (
 	"github.com/zofl/zofl/internal/isa"
 )
 
-// Intended is the environment variable with the name of the instruction set that a run
-// of the tests must use. check.sh sets it, so that on a machine without the instruction
-// set, or in a build without the assembly, tests fail and do not silently test less.
+// Intended is the environment variable with the name of the instruction set that a run of the tests
+// must use. check.sh sets this variable. So tests fail on a machine without the instruction set, or
+// in a build without the assembly, instead of silently testing less.
 const Intended = "ZOFL_ISA"
 
-// Each runs test as a subtest for each level of the machine, with all kernels at that
-// level. It fails if the level that the environment variable names was not among them.
+// Each runs test as a subtest for each level of the machine, with all kernels at that level. Each
+// fails if the machine does not have the level that the environment variable names.
 func Each(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	want := isa.Generic
