@@ -10,11 +10,10 @@ import (
 
 //go:generate go -C ../internal/asm run ./prng -out ../../prng/vector_amd64.s -stubs ../../prng/vector_stubs_amd64.go -pkg prng
 
-// rowLen is the number of elements that the eight lanes generate together in one step.
+// rowLen is the number of elements that the lanes generate at a time.
 const rowLen = 16
 
-// pairs has the same coefficients as table, but c1 and c0 next to each other, for kernels that load
-// both with one instruction.
+// pairs is tableBits spread out like table, for kernels that load c1 and c0 at once.
 var pairs [1 << (9 + segmentBits)][2]float32
 
 func init() {
@@ -123,5 +122,5 @@ func perturbPairRows(plus, minus, x *float32, rows int, a float32, l *lanes, lev
 	}
 }
 
-// uniformBlock has no assembly, because a run generates initial parameters only once.
+// uniformBlock has no assembly: it generates initial parameters, once a run.
 func uniformBlock(dst []float32, z *Direction, block uint32) { uniformBlockGeneric(dst, z, block) }

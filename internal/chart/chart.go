@@ -1,5 +1,5 @@
-// Package chart draws lines over two axes as SVG: as a file of its own, or within a page. Pictures
-// follow the reader's theme, light or dark.
+// Package chart draws line charts as SVG, as a file or as a part of a page. Charts follow the
+// reader's theme, light or dark.
 package chart
 
 import (
@@ -13,9 +13,9 @@ import (
 type Chart struct {
 	Title, X, Y string
 	Lines       []Line
-	Failed      []Mark // of what has no Y: crosses at the top
-	Rules       []Mark // of what happened at an X: dashed lines
-	Ticks       []Tick // of the axis of X; nil: numbers
+	Failed      []Mark // crosses at the top, for points without a Y
+	Rules       []Mark // dashed lines, for events at an X
+	Ticks       []Tick // texts on the axis of X; nil: numbers
 	LogX, LogY  bool   // without LogY, the axis of Y is logarithmic where values differ much
 }
 
@@ -28,7 +28,7 @@ type Line struct {
 	Points []Point
 	Marks  []Mark
 	Ranges []Range
-	Faint  bool // in the color of the line that follows: what that one smooths
+	Faint  bool // pale, in the color of the next line, which smooths this one
 }
 
 // Add adds a point to the curve.
@@ -37,7 +37,7 @@ func (l *Line) Add(x, y float64) { l.Points = append(l.Points, Point{x, y}) }
 // A Range is a bar from Low to High.
 type Range struct{ X, Low, High float64 }
 
-// A Mark is a point with a text that is shown beside the pointer.
+// A Mark is a point with a text. The reader sees the text when the pointer is on the point.
 type Mark struct {
 	Point
 	Title string
@@ -49,10 +49,10 @@ type Tick struct {
 	Text string
 }
 
-// colors are how many colors lines have, see [Style].
+// colors is the number of colors of lines, see [Style].
 const colors = 10
 
-// A frame is where the axes lie in a picture, in pixels.
+// A frame is the size of a picture and the position of its axes, in pixels.
 type frame struct {
 	Width, Height            int
 	Left, Right, Top, Bottom float64
@@ -75,7 +75,7 @@ type drawnLine struct {
 	Ranges      []Range
 }
 
-// File returns the picture of a chart as a file, which is as high as its legend.
+// File returns the picture of a chart as a file. The picture is high enough for the whole legend.
 func (c *Chart) File() ([]byte, error) {
 	f := alone
 	if more := 16 * (min(len(c.Lines), mostNames) - 20); more > 0 {
@@ -93,14 +93,14 @@ func (c *Chart) WriteFile(name string) error {
 	return os.WriteFile(name, picture, 0o644)
 }
 
-// Inline returns the picture of a chart for a page that includes [Style]. Its title and the names
-// of its lines are the page's to show.
+// Inline returns the picture of a chart for a page that includes [Style]. The page itself must show
+// the chart's title and the names of the lines.
 func (c *Chart) Inline() (template.HTML, error) {
 	b, err := c.draw(inPage, "")
 	return template.HTML(b), err
 }
 
-// Key is the class of the color of a line, for legends.
+// Key returns the CSS class of a line's color, for legends.
 func (c *Chart) Key(line int) string {
 	n := 0
 	for _, l := range c.Lines[:line] {
@@ -125,7 +125,7 @@ func (c *Chart) draw(f frame, style string) ([]byte, error) {
 			d.LegendY = f.Top + float64(16*i)
 		}
 		marks := l.Marks
-		if len(l.Points) == 1 && marks == nil { // a curve of a point has no length
+		if len(l.Points) == 1 && marks == nil { // a curve of one point would be invisible
 			marks = []Mark{{l.Points[0], l.Name}}
 		}
 		for _, p := range l.Points {
@@ -162,7 +162,7 @@ func (c *Chart) draw(f frame, style string) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// values returns all that must have room on the two axes.
+// values returns the X and Y values that must fit on the two axes.
 func (c *Chart) values() (xs, ys []float64) {
 	for _, l := range c.Lines {
 		for _, p := range l.Points {

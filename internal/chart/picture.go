@@ -2,7 +2,8 @@ package chart
 
 import "html/template"
 
-// Style colors pictures in both themes: lines by the classes c0 to c9, other parts by their kind.
+// Style is the CSS that colors charts in both themes: lines by the classes c0 to c9, other parts by
+// their kind.
 const Style = `.plot .back { fill: #fff; } .plot text { fill: #1f2329; }
 .plot .axis { stroke: #57606a; fill: none; } .plot .grid { stroke: #dde1e6; }
 .plot .rule { stroke: #8a939e; stroke-dasharray: 3 3; } .plot .failed { stroke: #c9252d; }

@@ -6,14 +6,14 @@ import (
 	"math"
 )
 
-// A scale says where values lie, in pixels.
+// A scale maps values to pixels on an axis.
 type scale struct {
 	low, high float64 // logarithms, if log
 	log       bool
 	from, to  float64
 }
 
-// newScale returns a scale from pixel to pixel that has room for values.
+// newScale returns a scale between two pixels that has room for values.
 func newScale(values []float64, log bool, from, to float64) scale {
 	s := scale{math.Inf(1), math.Inf(-1), log, from, to}
 	for _, v := range values {
@@ -29,8 +29,8 @@ func newScale(values []float64, log bool, from, to float64) scale {
 	return s
 }
 
-// has reports whether the chart can show a value: a run that diverged may have values that it
-// cannot.
+// has reports whether the chart can show a value. A run that diverged may have values that a chart
+// cannot show.
 func (s scale) has(v float64) bool {
 	return !math.IsNaN(v) && !math.IsInf(v, 0) && (!s.log || v > 0)
 }
@@ -47,7 +47,7 @@ func (s scale) at(v float64) float64 {
 	return math.Round(10*(s.from+(s.to-s.from)*(s.in(v)-s.low)/(s.high-s.low))) / 10
 }
 
-// place returns marks that lie within the scale, in its pixels.
+// place returns the marks that lie within the scale, with their positions in pixels.
 func (s scale) place(marks []Mark) (placed []Mark) {
 	for _, m := range marks {
 		if v := s.in(m.X); v >= s.low && v <= s.high {
@@ -79,7 +79,7 @@ func (s scale) ticks() (values []float64) {
 	return values
 }
 
-// Spread returns how many times the largest value is the smallest, 0 if one is not positive. It
+// Spread returns the largest value divided by the smallest, or 0 if one is not positive. Spread
 // skips values that are not finite.
 func Spread(values []float64) float64 {
 	low, high := math.Inf(1), 0.0

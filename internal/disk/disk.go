@@ -1,9 +1,11 @@
-// Package disk defines the file system that the file log of a coordinator and the
-// store of a device use, so that their tests can cut the power (package disktest).
+// Package disk defines the interface through which the file log of a coordinator and the store of a
+// device use the file system. So tests can replace the file system by a simulated disk whose power
+// fails (package disktest).
 //
-// They rely on three things. Bytes written before a Sync that returned nil survive a power cut. So
-// do the names in a folder whose SyncDir returned nil. A sector of 512 bytes has either its old or
-// its new content. They rely on no bytes that were not synced.
+// The file log and the store rely on three properties of a disk. Bytes written before a Sync that
+// returned nil survive a power cut. Names in a folder whose SyncDir returned nil survive a power
+// cut. After a power cut, a sector of 512 bytes has either its old or its new content. The file log
+// and the store do not rely on bytes that were not synced.
 package disk
 
 import (
@@ -11,17 +13,16 @@ import (
 	"io"
 )
 
-// Sector is the number of bytes that a power cut leaves entirely old or entirely
-// new.
+// Sector is the number of bytes of a disk sector. After a power cut, a sector has entirely old or
+// entirely new content.
 const Sector = 512
 
-// An FS is a file system. Its errors match [fs.ErrExist], [fs.ErrNotExist] and
-// [fs.ErrPermission] where these apply. Only their owner can access new folders and
-// files.
+// An FS is a file system. Errors of an FS match [fs.ErrExist], [fs.ErrNotExist] and
+// [fs.ErrPermission] where these apply. Only the owner of a new folder or file can access it.
 type FS interface {
 	// Mkdir makes a folder in an existing folder.
 	Mkdir(path string) error
-	// Open opens a file; flag has the meaning that it has for [os.OpenFile].
+	// Open opens a file; flag has the same meaning as in [os.OpenFile].
 	Open(path string, flag int) (File, error)
 	// Rename renames a file within its folder, and replaces a file that has the new
 	// name.
@@ -31,8 +32,8 @@ type FS interface {
 	ReadDir(path string) ([]string, error)
 	// SyncDir returns nil when the names in a folder survive a power cut.
 	SyncDir(path string) error
-	// Lock locks a file until the lock is closed or the process ends, and creates
-	// the file if needed. The error matches [ErrLocked] if it is already locked.
+	// Lock locks a file until the lock is closed or the process ends, and creates the file if needed.
+	// The error matches [ErrLocked] if the file is already locked.
 	Lock(path string) (io.Closer, error)
 }
 
@@ -41,20 +42,20 @@ type File interface {
 	io.ReaderAt
 	io.WriterAt
 	Truncate(size int64) error
-	// Sync returns nil when the file's content survives a power cut. After an error,
-	// the bytes written since the previous Sync may be on the disk in part or not at
-	// all, and later Syncs may not store them either, although they can be read. To
-	// store them, write them again.
+	// Sync returns nil when the file's content survives a power cut. After an error, the bytes written
+	// since the previous Sync may be on the disk in part or not at all, and later Syncs may not store
+	// them either, although they can be read. To store these bytes, write them again.
 	Sync() error
 	Size() (int64, error)
-	// Mark looks up the path by which the file was opened. The error matches [fs.ErrNotExist] if it
-	// leads to no file now, and [ErrReplaced] if it leads to another one.
+	// Mark looks up the path by which the file was opened. The error matches [fs.ErrNotExist] if the
+	// path leads to no file now, and [ErrReplaced] if the path leads to another file.
 	Mark() (Mark, error)
 	io.Closer
 }
 
-// A Mark is another one after a process has written to the file or has cut it. Two changes within
-// a tick of the file system's clock, some milliseconds, may leave the same one.
+// A Mark of a file changes when a process writes to the file or cuts it. After two changes within a
+// tick of the file system's clock, some milliseconds, the Mark may be the same as after the first
+// change.
 type Mark struct {
 	Size    int64
 	Changed int64 // the time of the last change, in nanoseconds

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// MakeDir makes a folder and all missing folders above it. When it returns nil, their
-// names survive a power cut.
+// MakeDir creates a folder and all missing folders above it. When MakeDir returns nil, the names of
+// these folders survive a power cut.
 func MakeDir(fsys FS, path string) error {
 	parent := filepath.Dir(path)
 	err := fsys.Mkdir(path)
@@ -21,7 +21,7 @@ func MakeDir(fsys FS, path string) error {
 	default:
 		if _, bad := fsys.ReadDir(path); bad != nil {
 			if errors.Is(err, fs.ErrExist) {
-				return bad // something is there, but no folder that can be read
+				return bad // the path exists, but is no readable folder
 			}
 			return err
 		}
@@ -33,9 +33,10 @@ func MakeDir(fsys FS, path string) error {
 	return fsys.SyncDir(parent)
 }
 
-// syncName makes the name of an existing folder survive a power cut: a process may have
-// been killed after it made the folder. If the folder above cannot be opened, it belongs
-// to another user, who also made this folder.
+// syncName makes the name of an existing folder survive a power cut. The name may not be on the
+// disk if a process was killed after it created the folder. If this process may not open the folder
+// above, that folder belongs to another user, who also created this folder. Then syncName returns
+// nil.
 func syncName(fsys FS, path string) error {
 	err := fsys.SyncDir(filepath.Dir(path))
 	if errors.Is(err, fs.ErrPermission) {

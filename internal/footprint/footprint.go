@@ -1,5 +1,5 @@
-// Package footprint says how much memory a plan asks of a device. A device checks it before it
-// allocates anything. Package cost, which devices do not link, adds the other costs.
+// Package footprint computes how much memory a device needs for a plan. A device checks this number
+// before it allocates anything. Package cost, which devices do not link, computes the other costs.
 package footprint
 
 import (
@@ -9,18 +9,19 @@ import (
 
 // A Device holds the facts, other than the plan, on which a device's memory depends.
 type Device struct {
-	// Flat: the loss takes a flat vector, which is one more vector of d float32.
+	// Flat: the loss takes a flat vector, so the device needs one more vector of d float32.
 	Flat bool
 	// Passive: the device replays the log and evaluates no losses.
 	Passive bool
-	// Workers that generate directions, each with its own blocks; 0 is 1.
+	// Workers is the number of goroutines that generate directions, each with its own blocks; 0 means
+	// 1.
 	Workers int
 }
 
 // Bytes returns the largest number of bytes that a valid plan makes a device allocate: the vectors
 // of the replica and of local steps, the coefficients of a pool, the blocks of each worker, a
-// vector in transit, and the data of a surrogate. It counts neither the app's own memory nor the
-// few bytes of each scalar.
+// vector that the device sends or fetches, and the data of a surrogate. Bytes counts neither the
+// app's own memory nor the few bytes of each scalar.
 func Bytes(p *plan.Plan, d Device) uint64 {
 	blocks := Scratch(p) * uint64(max(d.Workers, 1))
 	n := 4*Vectors(p)*p.Dim + 4*prng.BlockLen*blocks + poolBytes(p) + transitBytes(p)
@@ -33,9 +34,9 @@ func Bytes(p *plan.Plan, d Device) uint64 {
 	return n + 4*Local(p)*p.Dim + surrogateBytes(p)
 }
 
-// Cause returns the field of a valid plan that, halved, would save a device most memory, and the
-// field's value. It is dim, which is as the app's model wants it, only where no other field would
-// save an eighth.
+// Cause returns the field of a valid plan that would save a device most memory if it were halved,
+// and the field's value. Cause returns dim, which the app's model determines, only if no other
+// field would save an eighth of the memory.
 func Cause(p *plan.Plan, d Device) (field string, value uint64) {
 	field, value = "dim", p.Dim
 	less, least := *p, Bytes(p, d)
@@ -57,9 +58,8 @@ func Cause(p *plan.Plan, d Device) (field string, value uint64) {
 	return field, value
 }
 
-// Vectors returns the number of vectors of d float32 that every replica has: its
-// state, and with a pool the initial parameters, if they cannot be regenerated from
-// seeds.
+// Vectors returns the number of vectors of d float32 that every replica has: its state, and with a
+// pool the initial parameters, unless the replica can generate them from seeds.
 func Vectors(p *plan.Plan) uint64 {
 	n := uint64(p.StateVectors())
 	if p.Pool > 0 && p.Initial == plan.Given {
@@ -69,7 +69,7 @@ func Vectors(p *plan.Plan) uint64 {
 }
 
 // Local returns the number of vectors of d float32 that a working device needs in addition to the
-// vectors of every replica. A vector of float64 counts twice.
+// vectors of every replica. A vector of d float64 counts as two.
 func Local(p *plan.Plan) uint64 {
 	if p.SendsVectors() {
 		return localDense(p)
@@ -77,7 +77,7 @@ func Local(p *plan.Plan) uint64 {
 	return localScalars(p)
 }
 
-// Scratch returns the number of blocks that a worker writes to.
+// Scratch returns the number of blocks that each worker needs as work space.
 func Scratch(p *plan.Plan) uint64 {
 	if p.SendsVectors() {
 		return 1

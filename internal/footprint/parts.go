@@ -2,8 +2,9 @@ package footprint
 
 import "github.com/zofl/zofl/plan"
 
-// localScalars returns the number of further vectors that a device needs while it finds scalars:
-// with more than one step, its own iterate, momentum and correction.
+// localScalars returns the number of further vectors that a device needs while it measures scalars.
+// If the plan has more than one local step, these are the device's own iterate, momentum and
+// correction.
 func localScalars(p *plan.Plan) uint64 {
 	if p.Steps <= 1 {
 		return 0
@@ -26,9 +27,9 @@ func momenta(p *plan.Plan) uint64 {
 	return 0
 }
 
-// scratchScalars returns the number of blocks that a worker writes to: the estimate; the
-// round's first point, if something refers to it; the proximal pull; the correction and
-// its terms.
+// scratchScalars returns the number of blocks that each worker needs as work space, for the
+// estimate; the round's first point, if the plan's settings use it; the proximal term; the
+// correction and its terms.
 func scratchScalars(p *plan.Plan) uint64 {
 	n := uint64(1)
 	if p.Prox != 0 || p.ServerRule.Steps() || p.Distribution == plan.Subspace || p.Pool > 0 {
@@ -43,9 +44,9 @@ func scratchScalars(p *plan.Plan) uint64 {
 	return n
 }
 
-// poolBytes returns the bytes of a pool. For each of its directions and for the initial parameters
-// it has a float64 coefficient of x, of the step and of the momentum, and with prox of the round's
-// first point. With Sphere it also has the norm of each direction.
+// poolBytes returns the bytes of a pool. For each direction of the pool and for the initial
+// parameters, a pool has a float64 coefficient of x, of the step and of the momentum, and with prox
+// also of the round's first point. With Sphere a pool also has the norm of each direction.
 func poolBytes(p *plan.Plan) uint64 {
 	if p.Pool == 0 {
 		return 0
@@ -67,8 +68,8 @@ func poolBytes(p *plan.Plan) uint64 {
 // variates c - c_i and c_i; with ScaffoldMean also the next c_i; with SVRG c.
 func localDense(p *plan.Plan) uint64 {
 	if p.Estimator == plan.Surrogate {
-		// In float64 the iterate, the round's first point, the gradient, its correction,
-		// a point to be added, and the rule's; in float32 a point and the vector to send.
+		// In float64: the iterate, the round's first point, the gradient, its correction, the point to
+		// add next, and the vectors of the local rule. In float32: a point and the vector to send.
 		return 2*(5+momenta(p)) + 2
 	}
 	n := 2 + momenta(p)
@@ -83,7 +84,7 @@ func localDense(p *plan.Plan) uint64 {
 	return n
 }
 
-// transitBytes returns the bytes of a vector that a device is sending or fetching: the longest.
+// transitBytes returns the bytes of the longest vector that a device sends or fetches.
 func transitBytes(p *plan.Plan) uint64 {
 	return 4 * max(p.Object(0), p.Object(1), p.Object(2))
 }
@@ -93,11 +94,13 @@ func transitBytes(p *plan.Plan) uint64 {
 //
 //   - three pairs of triangles: matrix and factor of the process; inverse and inner
 //     products, for its uncertainty; and those of the fit of w;
-//   - with LengthFit another pair: distances, and the factor of the length that is tried;
+//   - with LengthFit another pair: the distances, and the factor for the length scale that is being
+//     tried;
 //   - the points, twice;
 //   - the features at each point, their v and b, and three w: the fleet's, this device's,
 //     and their difference;
-//   - the candidates that are judged together, and the points to be queried.
+//   - the candidates that the device compares at a time, and the points at which it will evaluate
+//     the loss.
 func surrogateBytes(p *plan.Plan) uint64 {
 	if p.Estimator != plan.Surrogate {
 		return 0

@@ -4,8 +4,8 @@ package half
 
 import "math"
 
-// Of rounds to the nearest binary16, ties to even. Values of 65520 or more, half a step above
-// 65504, become infinite; a NaN becomes 7e00 with its sign.
+// Of rounds to the nearest binary16, ties to even. Values whose magnitude is 65520 or more, half a
+// step above 65504, become infinite; a NaN becomes 7e00 with its sign.
 func Of(x float32) uint16 {
 	bits := math.Float32bits(x)
 	sign, abs := uint16(bits>>16)&0x8000, bits&^(1<<31)

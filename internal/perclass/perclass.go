@@ -1,6 +1,6 @@
-// Package perclass has what devices and coordinators agree on about classes, where plans have them:
-// the contributions with a device's scalars for each class of its minibatch.
-// coordinator/internal/perclass combines them.
+// Package perclass has what devices and coordinators must agree on in plans with classes: the form
+// of a contribution with separate scalars for each class of the device's minibatch. Package
+// coordinator/internal/perclass combines these scalars.
 package perclass
 
 import (
@@ -12,9 +12,9 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// Least is how many samples of a class a minibatch must have for the class's scalars to be sent.
-// With fewer samples, the noise would outweigh the information. If no class has so many, the
-// classes with the most are sent.
+// Least is how many samples of a class a minibatch must have so that the device sends scalars for
+// the class. With fewer samples, the noise would outweigh the information. If no class has that
+// many samples, the device sends the scalars of the classes with the most samples.
 const Least = 5
 
 // A Part is what a device sends about one class.
@@ -24,25 +24,25 @@ type Part struct {
 	Scalars wire.Scalars // a block of P scalars
 }
 
-// MaxCount bounds the samples that a part says it has. A device with more samples sends this
-// number.
+// MaxCount is the largest number of samples in a Part. A device with more samples sends MaxCount.
 const MaxCount = 1<<24 - 1
 
-// head is the bytes of a part before its scalars. Frames hold scalars in even numbers of bytes,
-// which a number of varying length would break.
+// head is the number of bytes of a part before the scalars. The number is fixed and even, because
+// frames hold scalars in even numbers of bytes.
 const head = 4
 
-// Append appends a part to a contribution. last is the class of its last part, or -1 if it has
-// none. It writes class-last-1 in a byte and count in three, little-endian, then the scalars.
+// Append appends a part to a contribution. last is the class of the contribution's last part, or -1
+// if it has no part. Append writes class-last-1 in one byte, the count in three bytes,
+// little-endian, and then the scalars.
 func Append(dst wire.Scalars, last int, p Part) wire.Scalars {
 	skipped := uint32(int(p.Class) - last - 1)
 	dst = binary.LittleEndian.AppendUint32(dst, min(p.Count, MaxCount)<<8|skipped)
 	return append(dst, p.Scalars...)
 }
 
-// Parts appends to dst the parts of a contribution, which share its memory: P scalars each, classes
-// ascending. ok is false if s is of another form, has no part, or samples beyond the plan's
-// minibatch.
+// Parts appends to dst the parts of a contribution s, in ascending order of classes, each with P
+// scalars. The parts share the memory of s. ok is false if s has another form, has no part, or has
+// more samples than the plan's minibatch.
 func Parts(dst []Part, plan *plan.Plan, s wire.Scalars, p int) (parts []Part, ok bool) {
 	size, left := head+plan.Precision.Bytes(p), most(plan)
 	for next := uint32(0); len(s) > 0; next++ {
@@ -61,7 +61,7 @@ func Parts(dst []Part, plan *plan.Plan, s wire.Scalars, p int) (parts []Part, ok
 	return dst, len(dst) > 0
 }
 
-// most returns how many samples a minibatch has at most.
+// most returns the largest possible number of samples of a minibatch.
 func most(plan *plan.Plan) uint64 {
 	if plan.Batch > 0 {
 		return uint64(plan.Batch)
@@ -69,14 +69,14 @@ func most(plan *plan.Plan) uint64 {
 	return math.MaxUint32
 }
 
-// MostBytes returns how many bytes a contribution has at most.
+// MostBytes returns the largest possible number of bytes of a contribution.
 func MostBytes(plan *plan.Plan, p int) int {
 	parts := min(uint64(plan.Classes), most(plan))
 	return int(parts) * (head + plan.Precision.Bytes(p))
 }
 
 // Shares returns the answer of a device to a survey of kind [survey.Sketch]: the share of each
-// class in its samples, then zeros.
+// class in the device's samples, then zeros.
 func Shares(counts []int) []float32 {
 	shares, all := make([]float32, survey.Sketched), 0.0
 	for _, n := range counts {
@@ -88,7 +88,7 @@ func Shares(counts []int) []float32 {
 	return shares
 }
 
-// AreShares says whether values can be what [Shares] returns for a plan.
+// AreShares says whether values can be a result of [Shares] for a plan.
 func AreShares(plan *plan.Plan, values []float32) bool {
 	sum := 0.0
 	for c, v := range values {

@@ -1,13 +1,13 @@
-// Package wiretest makes and reads the vectors of package wire: one frame a
-// file, each with at most one fault.
+// Package wiretest makes and reads the test vectors of package wire. Each vector is a file with one
+// frame, and the frame has at most one fault.
 //
-// It is for tests of code that reads frames. [Load] returns the vectors of
-// wire/testdata/vectors, for tables and as seeds for fuzzing. The [Value]
-// functions write msgpack without package wire, so that they can write frames
-// that wire would not, and so that wire is not tested against itself.
+// The package is for tests of code that reads frames. [Load] returns the vectors of
+// wire/testdata/vectors, for tables and as seeds for fuzzing. The [Value] functions write msgpack
+// without package wire. So they can write frames that package wire would never write, and tests do
+// not compare package wire with itself.
 //
-// The vectors stand in tables. A line that begins with # is a comment, one that
-// begins with two blanks goes on with the line before. A line is one of
+// The vectors are defined in tables. A line that begins with # is a comment. A line that begins
+// with two blanks continues the line before. Each other line has one of these forms:
 //
 //	frame NAME                       the frame of the vectors below
 //	NAME = VALUE                     a name for a value

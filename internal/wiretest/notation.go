@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// An item is a value of the notation. An array or a map keeps what it is made of, so that another
-// item can be the same but for a field.
+// An item is a value of the notation. An item of an array or a map keeps its elements, so that
+// another item can be a copy with one field changed.
 type item struct {
 	kind  byte    // '[' or '{'; 0: only bytes
-	parts []Value // of an array its fields, of a map keys and values in turn
-	bytes Value   // of what is neither
+	parts []Value // elements of an array, or keys and values of a map in turn
+	bytes Value   // the value, if it is neither an array nor a map
 }
 
 func (i item) value() Value {
@@ -26,8 +26,8 @@ func (i item) value() Value {
 	return i.bytes
 }
 
-// A reader reads the notation of values, see doc.go. What it cannot read it panics about: only
-// tables of this package are read.
+// A reader reads the notation of values, see doc.go. The reader panics if it cannot read a text,
+// because it only reads the tables of this package.
 type reader struct {
 	text  string
 	named map[string]item
@@ -37,7 +37,7 @@ func (r *reader) fail(format string, args ...any) {
 	panic(fmt.Sprintf("wiretest: %s, before %.60q", fmt.Sprintf(format, args...), r.text))
 }
 
-// take skips blanks, and the token if it comes next.
+// take skips blanks. If the token comes next, take also skips the token and returns true.
 func (r *reader) take(token string) bool {
 	r.text = strings.TrimLeft(r.text, " \n\t")
 	rest, found := strings.CutPrefix(r.text, token)
@@ -45,7 +45,7 @@ func (r *reader) take(token string) bool {
 	return found
 }
 
-// until takes what comes before any of the characters.
+// until reads the text before the first of the characters.
 func (r *reader) until(characters string) string {
 	end := strings.IndexAny(r.text, characters)
 	if end < 0 {
@@ -56,7 +56,7 @@ func (r *reader) until(characters string) string {
 	return word
 }
 
-// next reads a value: one, or several joined by ~.
+// next reads a value. Several values joined by ~ become one.
 func (r *reader) next() item {
 	i := r.one()
 	for r.take("~") {
@@ -89,7 +89,7 @@ func (r *reader) one() item {
 	return item{bytes: r.number(word)}
 }
 
-// parts reads values up to the end of an array or a map, N*VALUE as N values.
+// parts reads the values up to the end of an array or a map. N*VALUE stands for N values.
 func (r *reader) parts(end string) (parts []Value) {
 	for !r.take(end) {
 		count := 1
@@ -104,7 +104,7 @@ func (r *reader) parts(end string) (parts []Value) {
 	return parts
 }
 
-// inside reads a value and the parenthesis behind it.
+// inside reads a value and the closing parenthesis after it.
 func (r *reader) inside() Value {
 	v := r.next().value()
 	if !r.take(")") {
@@ -113,7 +113,7 @@ func (r *reader) inside() Value {
 	return v
 }
 
-// repeated returns what a byte string or a string has, N times if *N is behind it.
+// repeated returns the bytes of a byte string or a string, N times if *N follows.
 func (r *reader) repeated(p []byte) []byte {
 	if !strings.HasPrefix(r.text, "*") {
 		return p
@@ -125,7 +125,7 @@ func (r *reader) repeated(p []byte) []byte {
 	return slices.Repeat(p, n)
 }
 
-// hex reads bytes up to a quote. a0..a7 are those from a0 to a7.
+// hex reads bytes up to a quote. a0..a7 stands for the bytes from a0 to a7.
 func (r *reader) hex() (p []byte) {
 	for _, word := range strings.Fields(r.until("'")) {
 		first, last, isRange := strings.Cut(word, "..")
@@ -168,8 +168,8 @@ func (r *reader) float(word string) float32 {
 	return float32(v)
 }
 
-// number is a float32 if it has a point, an exponent or is not finite, else an integer. It may
-// be written as 2^32-1.
+// number reads a number: a float32 if the word has a point or an exponent or is not finite, and
+// otherwise an integer. An integer may have a form like 2^32-1.
 func (r *reader) number(word string) Value {
 	if !strings.Contains(word, "^") && strings.ContainsAny(word, ".eni") {
 		return Float(r.float(word))
@@ -222,7 +222,7 @@ func (r *reader) index(word string) int {
 	return n
 }
 
-// set puts a value in the place of an array's field n, or of a map's key n.
+// set replaces the value of an array's field n, or of a map's key n.
 func (i *item) set(n int, v Value) {
 	if i.kind == '[' {
 		i.parts[n] = v
@@ -241,7 +241,7 @@ func (i *item) remove(n int) {
 	}
 }
 
-// find returns the place of a map's key, or where it would be.
+// find returns the index of a map's key n, or the index at which that key would be.
 func (i *item) find(n int) (at int, found bool) {
 	for at = 0; at < len(i.parts); at += 2 {
 		if k := key(i.parts[at]); k >= n {
@@ -251,5 +251,5 @@ func (i *item) find(n int) (at int, found bool) {
 	return at, false
 }
 
-// key returns the number that a key of a map is: fields of plans are below 256.
+// key returns the number of a map's key. Numbers of a plan's fields are below 256.
 func key(v Value) int { return int(v[len(v)-1]) }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A Pair is two choices of a plan with the numbers that they need, as settings for
-// planfile.Set over a plan of the preset decomfl, in order.
+// A Pair is two choices of a plan. Settings are the two choices and the other fields that they
+// need, in the order in which planfile.Set must apply them to a plan of the preset decomfl.
 type Pair struct {
 	A, B     string // field=value
 	Settings []string
@@ -40,14 +40,15 @@ var choices = [][]string{
 	{"correction_at=iterate", "correction_at=round"},
 	{"late=0", "late=4"},
 	{"async=off", "async=on"},
-	// Further values of fields above: a row that stands keeps its number.
+	// These rows have further values of fields above. They are new rows, so that the earlier rows keep
+	// their numbers.
 	{"server_rule=normalized"},
 
 	{"mu_auto=off", "mu_auto=on"},
 	{"precision=int8", "precision=int4", "precision=int2"},
 	{"step_auto=off", "step_auto=on"},
 	{"groups=none", "groups=random"},
-	{"sharing=groups", "groups=sketch"}, // apart from the others, because rows are only added
+	{"sharing=groups", "groups=sketch"}, // not in the row of sharing, because rows are only added
 	{"groups=auto"},
 	{"dp_by=device", "dp_by=coordinator"},
 	{"secure=none", "secure=sum"},
@@ -65,7 +66,7 @@ var choices = [][]string{
 // secret stands for a secret run key.
 var secret = "key_check=" + strings.Repeat("c0", 32)
 
-// needs are the numbers and choices without which a choice is refused.
+// needs are, for each choice, the settings without which a plan with that choice is invalid.
 var needs = map[string][]string{
 	"sharing=per-client":      {"transport=relay"},
 	"transport=relay":         {"sharing=per-client"},
@@ -121,7 +122,7 @@ var needs = map[string][]string{
 	"groups=auto":    {"sharing=groups", "transport=relay", "group_size=0", "regroup=2"},
 }
 
-// groups holds the settings of two groups of five, or of as many devices as there are.
+// groups has the settings of groups of five devices.
 var groups = []string{"sharing=groups", "transport=relay", "groups=random", "group_size=5",
 	"regroup=2"}
 
@@ -152,7 +153,7 @@ var adaptive = []string{"server_step=0.02", "server_beta1=0.9", "server_beta2=0.
 // Choices returns the values of every orthogonal field, in the order of Pairs.
 func Choices() []string { return slices.Concat(choices...) }
 
-// Pairs returns every two values of different fields, the one listed first as B.
+// Pairs returns every pair of values of different fields. B is the value that choices lists first.
 func Pairs() []Pair {
 	var list []Pair
 	for i, field := range choices {
@@ -173,9 +174,9 @@ func fieldOf(choice string) string {
 	return field
 }
 
-// settings returns the settings of two choices. Their needs come first, so that they
-// change neither choice. If both need a transport, the later choice's applies:
-// sharing=per-client goes with transport=relay and transport=dense.
+// settings returns the settings of two choices. The settings that the choices need come first, so
+// that they do not change a choice. If both choices need a transport, the setting of a applies:
+// sharing=per-client is valid with transport=relay and with transport=dense.
 func settings(a, b string) []string {
 	list := []string{"steps=3", "perturbations=2"}
 	list = append(list, needs[b]...)

@@ -11,7 +11,7 @@ const Count = 554
 //go:embed tables
 var tables embed.FS
 
-// Vectors makes all vectors from the tables, whose form doc.go describes.
+// Vectors makes all vectors from the tables. doc.go describes the form of the tables.
 func Vectors() []Vector {
 	t := table{reader: reader{named: map[string]item{}}}
 	for _, name := range []string{"records", "rounds", "plans", "frames"} {
@@ -20,7 +20,7 @@ func Vectors() []Vector {
 	return t.list
 }
 
-// A table is read line by line.
+// A table reads tables line by line, and collects their vectors.
 type table struct {
 	reader
 	frame string // of the vectors that follow
@@ -32,7 +32,7 @@ func (t *table) read(name string) {
 	if err != nil {
 		panic(err)
 	}
-	// A line that begins with two blanks goes on with the one before it.
+	// A line that begins with two blanks continues the line before it.
 	for line := range strings.Lines(strings.ReplaceAll(string(text), "\n  ", " ")) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
 			t.line(line)

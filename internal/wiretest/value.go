@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// A Value is an encoded msgpack value, or the bytes of a fault in its place.
+// A Value is an encoded msgpack value, or faulty bytes in place of a value.
 type Value []byte
 
-// Uint is an unsigned integer in its shortest form.
+// Uint returns an unsigned integer in its shortest form.
 func Uint(v uint64) Value {
 	switch {
 	case v < 0x80:
@@ -24,14 +24,14 @@ func Uint(v uint64) Value {
 	return Wide(0xcf, v)
 }
 
-// Wide is a head byte and a number in as many bytes as that head calls for: an integer or a length,
-// which may also fit a shorter form.
+// Wide returns a head byte, and a number in as many bytes as that head requires. The number is an
+// integer or a length, and might also fit a shorter form.
 func Wide(head byte, v uint64) Value {
 	b := binary.BigEndian.AppendUint64(nil, v)
 	return append(Value{head}, b[8-width(head):]...)
 }
 
-// width is the length of the number behind a head byte.
+// width returns how many bytes the number after a head byte has.
 func width(head byte) int {
 	switch head {
 	case 0xcc, 0xc4, 0xd9:
@@ -60,13 +60,13 @@ func Array(v ...Value) Value {
 	return slices.Concat(append([]Value{length(len(v), 0x90, 16, 0, 0xdc, 0xdd)}, v...)...)
 }
 
-// Map is a map of keys and values in turn, in the order given.
+// Map returns a map. The arguments are keys and values in turn.
 func Map(v ...Value) Value {
 	return slices.Concat(append([]Value{length(len(v)/2, 0x80, 16, 0, 0xde, 0xdf)}, v...)...)
 }
 
-// length is the shortest head of a value of length n: fix|n below fixEnd, then 8 bits if
-// there is such a form, 16 and 32.
+// length returns the shortest head of a value of length n: fix|n if n is below fixEnd, and
+// otherwise 8 bits if there is such a form, 16 bits or 32 bits.
 func length(n int, fix byte, fixEnd int, c8, c16, c32 byte) Value {
 	switch {
 	case n < fixEnd:
@@ -88,7 +88,7 @@ func Floats(v ...float32) Value {
 	return Bin(p...)
 }
 
-// Seq is the bytes first, first+1, ..., n of them.
+// Seq returns n bytes: first, first+1, and so on.
 func Seq(first byte, n int) []byte {
 	p := make([]byte, n)
 	for i := range p {

@@ -61,8 +61,8 @@ func Parse(name string, file []byte) (Vector, error) {
 	return v, nil
 }
 
-// Load reads the vectors of a folder, ordered by name. A number other than Count is an
-// error, so that no test passes because files are missing.
+// Load reads the vectors of a folder, ordered by name. Load returns an error if the number of
+// vectors is not Count, so that no test passes because files are missing.
 func Load(dir string) ([]Vector, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/zofl/zofl/internal/disk"
 )
 
-// A Disk is a file system in memory. Paths begin at its root, with or without
-// a slash. Its methods may be called from any goroutine.
+// A Disk is a file system in memory. Paths begin at its root, with or without a slash. Any
+// goroutine may call the methods of a Disk.
 type Disk struct {
 	mu         sync.Mutex // guards the fields below
 	root       *node

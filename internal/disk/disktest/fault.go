@@ -10,12 +10,12 @@ import (
 // file or lock that was opened before a crash.
 var ErrPowerOff = errors.New("disktest: the power is off")
 
-// faults are the failures to come.
+// faults are the failures that the disk will simulate.
 type faults struct {
 	off     bool
 	cut     bool // the power goes off after left more changes
 	left    int
-	err     error // returned by count operations, after skip more
+	err     error // count operations return err, after skip more that succeed
 	skip    int
 	count   int
 	read    error
@@ -42,9 +42,9 @@ func (d *Disk) Off() bool {
 	return d.faults.off
 }
 
-// Fail makes count operations fail with err, after skip more that succeed. A failed
-// WriteAt has written its first half; after a failed Sync its bytes are on the disk or
-// not; other failed operations have no effect.
+// Fail makes count operations fail with err, after skip more that succeed. A failed WriteAt has
+// written the first half of its bytes. After a failed Sync, the bytes may be on the disk or not.
+// Other failed operations have no effect.
 func (d *Disk) Fail(skip, count int, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -120,7 +120,7 @@ func (d *Disk) Trace() string {
 	return b.String()
 }
 
-// begin counts an operation and returns the error with which it must fail, or nil.
+// begin records an operation, and returns the error with which the operation must fail, or nil.
 func (d *Disk) begin(o operation, change bool) error {
 	o.err = d.fault(change)
 	d.record(o)

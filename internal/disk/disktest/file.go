@@ -14,13 +14,13 @@ type change struct {
 	fate     fate
 }
 
-// fate is the effect of syncing on a change.
+// fate says whether a change is on the disk.
 type fate uint8
 
 const (
 	waits   fate = iota // for a Sync
-	unknown             // a Sync failed: stored or not, and no later Sync stores it
-	stored              // by a Sync, but after a change of unknown fate
+	unknown             // a Sync failed: the change is stored or not, whatever later Syncs do
+	stored              // by a Sync, but an earlier change has an unknown fate
 )
 
 func (c *change) end() int64 { return c.off + int64(len(c.data)) }
@@ -37,7 +37,7 @@ func (c *change) apply(b []byte) []byte {
 	return b
 }
 
-// resize cuts b off or fills it up with zeros.
+// resize cuts b to size bytes, or appends zeros.
 func resize(b []byte, size int64) []byte {
 	if size <= int64(len(b)) {
 		return b[:size]
@@ -55,7 +55,7 @@ type file struct {
 	data    []byte
 	durable []byte
 	changes []change
-	changed int64 // how often
+	changed int64 // number of changes so far
 }
 
 func (f *file) clone() *file {
@@ -68,7 +68,7 @@ func (f *file) change(c change) {
 	f.changes = append(f.changes, c)
 }
 
-// sync makes changes durable.
+// sync marks the waiting changes as stored.
 func (f *file) sync() {
 	for i := range f.changes {
 		if f.changes[i].fate == waits {
@@ -82,7 +82,7 @@ func (f *file) sync() {
 	}
 }
 
-// syncFailed gives the changes an unknown fate.
+// syncFailed gives the waiting changes an unknown fate.
 func (f *file) syncFailed() {
 	for i := range f.changes {
 		if f.changes[i].fate == waits {
@@ -171,8 +171,9 @@ func settleWrite(b []byte, c change, floor int64, pick func(int) int) []byte {
 	return b
 }
 
-// allCuts is the number of undurable bytes up to which a file may end after any of them. With more,
-// it ends near either end, or at most a byte from the border of a sector.
+// allCuts: if a file has at most this many bytes that are not durable, cutsBetween returns every
+// possible end. If the file has more, cutsBetween returns only ends near the first or the last of
+// these bytes, or at most a byte from the border of a sector.
 const allCuts = 256
 
 // cutsBetween returns the possible ends of a file with floor durable bytes, the shortest

@@ -66,7 +66,7 @@ func (f *folder) settle(pick func(options int) int) {
 	f.names, f.changes = maps.Clone(f.durable), nil
 }
 
-// A copier copies a tree; a node with two names stays one node.
+// A copier copies a tree of nodes. A node with two names becomes one node with two names.
 type copier map[*node]*node
 
 func (c copier) node(n *node) *node {

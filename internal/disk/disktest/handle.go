@@ -22,8 +22,8 @@ type handle struct {
 	closed bool
 }
 
-// begin starts an operation and returns its fault, if any; the handle may be usable even
-// so.
+// begin starts an operation. fault is the simulated failure of the operation, if any. unusable says
+// why the handle cannot be used, or is nil.
 func (h *handle) begin(o operation, change bool) (fault, unusable error) {
 	switch {
 	case h.life != h.disk.life:

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// settle decides which of the contents below n survive a power cut, in an order that does not
-// depend on the decisions.
+// settle decides which of the contents below n survive a power cut. pick makes each decision. The
+// order of decisions does not depend on earlier decisions.
 func settle(n *node, pick func(options int) int) {
 	seen := map[*node]bool{}
 	var visit func(n *node)
@@ -48,18 +48,19 @@ func (f *folder) children() []*node {
 
 // Limits of [Disk.States].
 const (
-	// Exhaustive is the number of combinations of decisions up to which all combinations are tried.
+	// Exhaustive is the largest number of combinations of decisions with which States returns all of
+	// them.
 	Exhaustive = 2048
-	// Sampled is the number of combinations drawn if there are more.
+	// Sampled is how many combinations States draws at random if there are more than Exhaustive.
 	Sampled = 512
 )
 
 // States returns every state that a power cut now could leave, each once, as a separate
 // disk without faults.
 //
-// If there are more than [Exhaustive] combinations of the decisions in the package's
-// doc, it returns only these: all kept and all lost; each of these two with one decision
-// changed; and [Sampled] drawn with a fixed seed.
+// If there are more than [Exhaustive] combinations of the decisions in the package's doc, States
+// returns only these: everything kept, and everything lost; each of these two with one decision
+// changed; and [Sampled] combinations drawn with a fixed seed.
 func (d *Disk) States() iter.Seq[*Disk] {
 	return func(yield func(*Disk) bool) {
 		seen := map[[sha256.Size]byte]bool{}
@@ -89,7 +90,7 @@ func (d *Disk) decisions() []int {
 	return options
 }
 
-// settled returns the disk that decisions leave.
+// settled returns a copy of the disk in the state that decisions give.
 func (d *Disk) settled(decisions []int) *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -104,8 +105,8 @@ func (d *Disk) settled(decisions []int) *Disk {
 	return state
 }
 
-// combinations enumerates decisions with these numbers of options. A slice that it yields
-// is valid until the next.
+// combinations yields all combinations of decisions with these numbers of options. A yielded slice
+// is valid until the next one.
 func combinations(options []int) iter.Seq[[]int] {
 	product := 1
 	for _, n := range options {
@@ -159,8 +160,8 @@ func fill(decisions []int, v int) {
 	}
 }
 
-// draw draws an option. If there are many, which is so for the end of a file, it keeps
-// everything with probability 1/2.
+// draw draws an option at random. If there are more than three options, as for the end of a file,
+// draw keeps everything with probability 1/2.
 func draw(r *rand.Rand, options int) int {
 	if options > 3 && r.IntN(2) == 0 {
 		return 0
@@ -168,9 +169,9 @@ func draw(r *rand.Rand, options int) int {
 	return r.IntN(options)
 }
 
-// Crash cuts the power and restores it: d is then in one of the states of [Disk.States],
-// without faults. With probability 1/4 everything is kept, with 1/4 everything is lost, and
-// otherwise each decision is drawn independently.
+// Crash cuts the power and restores it: d is then in one of the states of [Disk.States], without
+// faults. With probability 1/4 Crash keeps everything, with probability 1/4 it loses everything
+// that may be lost, and otherwise it draws each decision independently.
 func (d *Disk) Crash(r *rand.Rand) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -185,8 +186,8 @@ func (d *Disk) Crash(r *rand.Rand) {
 	d.restart()
 }
 
-// Kill ends the process. Bytes that it wrote remain, but a power cut can still lose them; its locks
-// and open files are gone, and there are no faults.
+// Kill ends the process that uses the disk. The bytes that the process wrote remain, but a power
+// cut can still lose them. The locks, the open files and the faults end.
 func (d *Disk) Kill() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

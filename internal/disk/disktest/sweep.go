@@ -2,9 +2,9 @@ package disktest
 
 import "iter"
 
-// Crashes calls run repeatedly with an empty disk. The power goes off after no change, after one
-// change, and so on, until run makes no more changes. Each time it yields every state that this may
-// leave. Run must do the same each time, as far as the disk allows.
+// Crashes calls run repeatedly with an empty disk. In call n, the power goes off after n changes,
+// for n = 0, 1, ..., until run makes fewer changes. After each call, Crashes yields every state
+// that the power cut may leave. run must do the same in each call, as far as the disk allows.
 func Crashes(run func(*Disk)) iter.Seq[*Disk] {
 	return func(yield func(*Disk) bool) {
 		for n := 0; ; n++ {
@@ -23,9 +23,9 @@ func Crashes(run func(*Disk)) iter.Seq[*Disk] {
 	}
 }
 
-// Faults calls run repeatedly with an empty disk. First the first operation fails with
-// err, then the second, and so on, and at last none. Each time it yields the disk after
-// run.
+// Faults calls run repeatedly with an empty disk. In the first call of run, the first operation
+// fails with err; in the second call, the second operation; in the last call, none. After each
+// call, Faults yields the disk.
 func Faults(err error, run func(*Disk)) iter.Seq[*Disk] {
 	return func(yield func(*Disk) bool) {
 		for n := 0; ; n++ {
