@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 )
 
-// An interrupted copy is continued, and so is one whose log refused a record.
+// A second call of Copy continues a copy that was interrupted, or whose target refused a record.
 func TestCopyLogResumes(t *testing.T) {
 	records := chaintest.Records(t, 20)
 	src, dst := &Memory{}, &Memory{}
@@ -35,7 +35,7 @@ func TestCopyLogResumes(t *testing.T) {
 	chaintest.Check(t, dst, records)
 }
 
-// A fullLog takes records up to last.
+// A fullLog refuses records after last.
 type fullLog struct {
 	*Memory
 	last uint64
@@ -81,7 +81,8 @@ func TestCopyLogRefuses(t *testing.T) {
 	}
 }
 
-// A copy may lack what another coordinator added meanwhile.
+// If another coordinator led during a copy, Copy returns an error, because the copy may lack its
+// records.
 func TestCopyLogLosesTheLead(t *testing.T) {
 	records := chaintest.Records(t, 6)
 	for _, of := range []string{"source", "copy"} {

@@ -37,7 +37,7 @@ func TestDecisionsVector(t *testing.T) {
 	}
 }
 
-// Any damage is noticed, and a field of a later version is no damage.
+// ReadDecisions detects any damage, but accepts an unknown field of a later version.
 func TestReadDecisions(t *testing.T) {
 	for i := range vectorOfDecisions {
 		text := []byte(vectorOfDecisions)
@@ -97,7 +97,7 @@ func TestAccepts(t *testing.T) {
 	}
 }
 
-// Of many claims those of the longest histories stay, in order.
+// If there are too many claims, Accept keeps those with the largest N, in ascending order.
 func TestAccept(t *testing.T) {
 	var d Decisions
 	for i := range uint64(3 * mostAccepted) {
@@ -119,7 +119,7 @@ func TestAccept(t *testing.T) {
 	}
 }
 
-// A copy of a log is paused, as the log is.
+// Copy copies the decisions, so the copy of a paused log is paused.
 func TestCopyDecisions(t *testing.T) {
 	var from, to Memory
 	ctx, d := context.Background(), someDecisions()
@@ -134,7 +134,7 @@ func TestCopyDecisions(t *testing.T) {
 	}
 }
 
-// What could not be read again is not written.
+// Text refuses decisions that are too long for ReadDecisions.
 func TestDecisionsTooLong(t *testing.T) {
 	d := Decisions{Pause: &Pause{Reason: strings.Repeat("x", maxDecisions)}}
 	if _, err := d.Text(); err == nil || !strings.Contains(err.Error(), "shorter reason") {

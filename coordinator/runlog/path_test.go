@@ -8,7 +8,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Rounds, but for rollbacks, each to the record of its number.
+// In these logs, each record is a round, except the rollbacks. The map gives for each rollback the
+// record to which it returns.
 func TestPath(t *testing.T) {
 	type rollbacks map[uint64]uint64
 	for _, tt := range []struct {

@@ -34,7 +34,7 @@ func continueLog(t *testing.T, log Log) (*Position, func(wire.Record)) {
 	}
 }
 
-// The last step outlasts a rollback to the same step of the plan, and no other.
+// A rollback keeps the last step only if the plan's step stays the same.
 func TestLastStep(t *testing.T) {
 	log := &Memory{}
 	chaintest.Append(t, log, chaintest.Records(t, 3)) // rounds 1 and 2
@@ -60,7 +60,7 @@ func TestLastStep(t *testing.T) {
 	}
 }
 
-// A log tells by which squares steps are measured, to whoever reads it.
+// Replay computes the same Squares from a log as the test does from its rounds.
 func TestSquaresOfLog(t *testing.T) {
 	plan := chaintest.PlanWith(t, []string{"sharing=groups", "transport=relay", "groups=auto",
 		"group_size=0", "regroup=2", "server_rule=normalized", "server_beta1=0.9",
@@ -270,7 +270,8 @@ func TestPhasesTakeTurns(t *testing.T) {
 	}
 }
 
-// Rounds of two phases that are all alike, as with a surrogate, take one stretch.
+// Rounds of two phases with the same number of perturbations, as with a surrogate, need only one
+// stretch.
 func TestPhasesExtendAStretch(t *testing.T) {
 	pl, err := preset.Unbound("fzoos", "r", 6)
 	if err != nil {
@@ -302,7 +303,7 @@ func TestNothingFollowsAnEnd(t *testing.T) {
 	}
 }
 
-// A countedLog fails when it is read too often.
+// A countedLog counts how many records are read from it.
 type countedLog struct {
 	Memory
 	reads int

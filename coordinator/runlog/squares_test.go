@@ -9,7 +9,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A phase is rounds whose scalars have a mean square, along devices' own directions or shared ones.
+// A phase is a number of rounds with the same mean square of scalars, along devices' own directions
+// or along shared directions.
 type phase struct {
 	rounds int
 	square float64
@@ -27,7 +28,7 @@ func (ph phase) terms() (terms []wire.Term) {
 	return terms[:1]
 }
 
-// squaresPlan returns a plan of two scalars a device.
+// squaresPlan returns a plan in which each device sends two scalars.
 func squaresPlan(groups uint8) *plan.Plan {
 	return &plan.Plan{
 		Dim:          9,
@@ -37,7 +38,7 @@ func squaresPlan(groups uint8) *plan.Plan {
 	}
 }
 
-// factorsOf returns the products of all factors up to each round of phases.
+// factorsOf returns, for each round of phases, the product of all factors up to that round.
 func factorsOf(p *plan.Plan, phases ...phase) (list []float64) {
 	var s Squares
 	product, round := 1.0, uint64(1)
@@ -86,7 +87,7 @@ func TestSquares(t *testing.T) {
 				}
 				want = factor / first
 			}
-			if !(math.Abs(got[i]-want) <= 1e-6*want) { // nor is NaN right
+			if !(math.Abs(got[i]-want) <= 1e-6*want) { // fails for NaN, too
 				t.Fatalf("round %d: factors make %v, want %v", i+1, got[i], want)
 			}
 			i++
@@ -116,7 +117,7 @@ func TestSquaresThatGrow(t *testing.T) {
 	}
 }
 
-// There are no factors where devices never had directions of their own, nor without groups=auto.
+// All factors are 1 if devices never had their own directions, or without groups=auto.
 func TestSquaresOfOthers(t *testing.T) {
 	for _, test := range []struct {
 		groups uint8

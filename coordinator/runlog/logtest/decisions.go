@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// decides makes the log store decisions, and ends the check if it keeps none.
+// decides makes the log store decisions. If the log is no Decider, decides ends the check.
 func (s *scene) decides(log runlog.Log, d runlog.Decisions) {
 	decider, ok := log.(runlog.Decider)
 	if !ok {
@@ -25,7 +25,7 @@ func (s *scene) decided(log runlog.Log, want runlog.Decisions) {
 	}
 }
 
-// decisions are some that follow each other.
+// decisions returns examples of decisions, which a check stores one after the other.
 func decisions() []runlog.Decisions {
 	claim := runlog.Claim{N: 80, Tip: wire.Tip{1, 2, 0xff}}
 	return []runlog.Decisions{
@@ -37,7 +37,7 @@ func decisions() []runlog.Decisions {
 	}
 }
 
-// Decisions survive, and each takes the place of the one before.
+// Decisions survive when the log is closed, and each Decide replaces the earlier decisions.
 func checkDecisions(s *scene) {
 	log, epoch := s.led()
 	s.decided(log, runlog.Decisions{})
@@ -53,7 +53,7 @@ func checkDecisions(s *scene) {
 	}
 }
 
-// A coordinator that takes over sees what the one before decided.
+// A coordinator that takes over gets the decisions that the coordinator before it stored.
 func checkDecisionsTakeOver(s *scene) {
 	log, _ := s.led()
 	all := decisions()

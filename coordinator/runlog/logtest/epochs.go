@@ -2,7 +2,7 @@ package logtest
 
 import "github.com/zofl/zofl/coordinator/runlog"
 
-// epochs returns the log's epochs, and ends the check if it does not tell them.
+// epochs returns the log as an Epochs. If the log is no Epochs, epochs ends the check.
 func (s *scene) epochs(log runlog.Log) runlog.Epochs {
 	epochs, ok := log.(runlog.Epochs)
 	if !ok {
@@ -31,7 +31,8 @@ func checkLastEpoch(s *scene) {
 	}
 }
 
-// PassEpochs makes Begin go on from there, for good, and never goes back.
+// After PassEpochs, every Begin returns an epoch larger than last. PassEpochs with a smaller epoch
+// changes nothing.
 func checkPassEpochs(s *scene) {
 	log, epoch := s.led()
 	s.ok(s.epochs(log).PassEpochs(s.ctx, epoch+30), "PassEpochs")

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// memory is a place in memory.
+// memory returns a place whose log is in memory.
 func memory(testing.TB, string) Opener {
 	log := &runlog.Memory{}
 	return func(context.Context) (runlog.Log, error) { return log, nil }
@@ -28,7 +28,7 @@ func TestBare(t *testing.T) {
 		}})
 }
 
-// A faulty log is a Memory, of which some methods are wrong.
+// A faulty log is a Memory some of whose methods are wrong.
 type faulty struct {
 	*runlog.Memory
 	append  func(n uint64, record []byte) error
@@ -137,8 +137,8 @@ func (f *faulty) Decide(ctx context.Context, d runlog.Decisions) error {
 	return f.Memory.Decide(ctx, d)
 }
 
-// faults break a log; lives counts how often it was opened. Each is noticed by the
-// checks that are named.
+// faults are ways to make a log wrong. The checks in by must fail for the log; lives counts how
+// often a check has opened it.
 var faults = []struct {
 	name  string
 	wrong func(f *faulty, lives int)
@@ -384,7 +384,7 @@ var faults = []struct {
 	}, []string{"PassEpochs"}},
 }
 
-// TestFaults: the suite notices what is wrong with a log, check by check.
+// TestFaults tests that the named checks fail for each wrong log.
 func TestFaults(t *testing.T) {
 	noticing := map[string]bool{}
 	for _, fault := range faults {

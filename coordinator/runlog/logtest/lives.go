@@ -26,7 +26,7 @@ func checkMembers(s *scene) {
 	s.members(log, append([]string{"b", "a", "d", "c", "e", "f"}, many...)...)
 }
 
-// Retired members keep their slots, in this life and the next.
+// Retired members keep their slots, also after the log is opened again.
 func checkRetire(s *scene) {
 	log, epoch := s.led()
 	s.append(log, epoch, 1)
@@ -51,7 +51,7 @@ func checkRetire(s *scene) {
 	s.retired(log, "b", "a", "d")
 }
 
-// Everything stored is there when the log is opened again, and the log continues.
+// When the log is opened again, it holds everything that was stored, and accepts further records.
 func checkReopen(s *scene) {
 	var records [][]byte
 	var ids []string
@@ -71,7 +71,8 @@ func checkReopen(s *scene) {
 	s.members(log, ids...)
 }
 
-// Each Begin returns a larger epoch, also one that no record followed.
+// Each Begin returns a larger epoch than the Begin before, even if no record was appended in
+// between.
 func checkBegin(s *scene) {
 	last := uint64(0)
 	for range 3 {
@@ -105,8 +106,8 @@ func checkBeginAfterRecords(s *scene) {
 	}
 }
 
-// At most one coordinator leads: another cannot open the log, or waits in Begin until
-// the first one closes it, or the first one is told by Lost.
+// At most one coordinator leads. A second coordinator cannot open the log, or it waits in Begin
+// until the first closes the log, or the channel of Lost tells the first that another leads.
 func checkTakeOver(s *scene) {
 	first, epoch := s.led()
 	records := s.append(first, epoch, 3)
@@ -126,7 +127,7 @@ func checkTakeOver(s *scene) {
 	s.holds(second, append(records, s.append(second, next, 2)...))
 }
 
-// begins returns the epoch of second's Begin, which first may be in the way of.
+// begins returns the epoch of second's Begin. If Begin waits for first, begins closes first.
 func (s *scene) begins(first, second runlog.Log, lost <-chan struct{}) uint64 {
 	type begun struct {
 		epoch uint64
@@ -152,7 +153,7 @@ func (s *scene) begins(first, second runlog.Log, lost <-chan struct{}) uint64 {
 			}
 			return b.epoch
 		case <-lost:
-		case <-time.After(time.Second): // it waits for the first one
+		case <-time.After(time.Second): // Begin waits for the first coordinator
 			s.close(first)
 		}
 	}

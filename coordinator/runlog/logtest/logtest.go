@@ -1,5 +1,5 @@
-// Package logtest holds the tests that every log of a run must pass: runlog.Memory, a
-// filelog.Log, a jetlog.Log on real servers. It is for implementers of [runlog.Log]:
+// Package logtest has the tests that every log of a run must pass: a runlog.Memory, a filelog.Log,
+// and a jetlog.Log on real servers. The package is for those who implement [runlog.Log]:
 //
 //	func TestLog(t *testing.T) {
 //		logtest.Run(t, logtest.Config{Place: func(t testing.TB, run string) logtest.Opener {
@@ -8,7 +8,8 @@
 //		}})
 //	}
 //
-// It cannot cut the power: whether a log survives that, its own tests must show.
+// Package logtest cannot cut the power. So the log's own tests must show that the log survives a
+// power cut.
 package logtest
 
 import (
@@ -23,31 +24,31 @@ import (
 // patience bounds each test.
 const patience = 2 * time.Minute
 
-// An Opener opens the log of a place. If one log has stored something there, logs that are opened
-// later hold it too. The tests close every log that they open.
+// An Opener opens the log of a place. A log that is opened later must hold everything that earlier
+// logs stored in the same place. The tests close every log that they open.
 type Opener func(context.Context) (runlog.Log, error)
 
 // A Config says which log to test, and which features it lacks.
 type Config struct {
 	// Place makes an empty place for the log of a run of that name.
 	Place func(t testing.TB, run string) Opener
-	// NoObjects: the log stores no vectors, so runs with transport=dense are refused.
+	// NoObjects: the log stores no vectors, so it cannot hold a run with transport=dense.
 	NoObjects bool
-	// NoEpochs: the log is no [runlog.Epochs], so the epochs of a copy may go back.
+	// NoEpochs: the log is no [runlog.Epochs], so a copy may repeat epochs of its source.
 	NoEpochs bool
 	// NoDecisions: the log is no [runlog.Decider], so a pause ends with its coordinator.
 	NoDecisions bool
-	// Parallel runs the tests at the same time, for logs that mostly wait.
+	// Parallel makes Run run the tests at the same time. It helps with logs that mostly wait.
 	Parallel bool
 }
 
-// A check is one test. It panics with a failure.
+// A check is one test. The function run panics with a failure if the log does not pass.
 type check struct {
 	name string
 	run  func(*scene)
 }
 
-// checks are all tests.
+// checks are the tests for all logs.
 var checks = []check{
 	{"Empty", checkEmpty},
 	{"Append", checkAppend},
@@ -84,7 +85,7 @@ var decisionChecks = []check{
 	{"DecisionsTakeOver", checkDecisionsTakeOver},
 }
 
-// checks returns the tests of the log.
+// checks returns the tests that the configured log must pass.
 func (c *Config) checks() []check {
 	all := checks[:len(checks):len(checks)]
 	if !c.NoObjects {
@@ -99,7 +100,7 @@ func (c *Config) checks() []check {
 	return all
 }
 
-// Run tests a log, each subtest in a place of its own.
+// Run tests a log. Each subtest has its own place.
 func Run(t *testing.T, cfg Config) {
 	for i, c := range cfg.checks() {
 		t.Run(c.name, func(t *testing.T) {

@@ -8,7 +8,8 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// objects returns the log's vectors, and ends the check if it stores none.
+// objects returns the log as a store of vectors. If the log stores no vectors, objects ends the
+// check.
 func (s *scene) objects(log runlog.Log) runlog.Objects {
 	objects, ok := log.(runlog.Objects)
 	if !ok {
@@ -17,7 +18,8 @@ func (s *scene) objects(log runlog.Log) runlog.Objects {
 	return objects
 }
 
-// vectors returns vectors for records 2, 3, ...: of few bytes and of many pieces.
+// vectors returns vectors for records 2, 3, ... . The first has a few bytes, later ones have many
+// pieces.
 func vectors(epoch uint64, count int) (list []runlog.Object) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range count {
@@ -31,7 +33,7 @@ func vectors(epoch uint64, count int) (list []runlog.Object) {
 	return list
 }
 
-// has checks whether a vector is there, whole.
+// has checks whether the log holds a vector, with all its bytes.
 func (s *scene) has(log runlog.Objects, v runlog.Object, want bool) {
 	data, err := log.Object(s.ctx, v.Name)
 	switch {
@@ -46,7 +48,8 @@ func (s *scene) has(log runlog.Objects, v runlog.Object, want bool) {
 	}
 }
 
-// A vector is there once it was put, as often as it is.
+// Once PutObject has stored a vector, the log holds it, even if the caller stores the same vector
+// again.
 func checkObjects(s *scene) {
 	log, epoch := s.led()
 	objects := s.objects(log)
@@ -67,7 +70,7 @@ func checkObjects(s *scene) {
 	}
 }
 
-// The caller may change the bytes after Put.
+// The caller may change the bytes after PutObject returns.
 func checkObjectOwnership(s *scene) {
 	log, epoch := s.led()
 	objects := s.objects(log)
@@ -79,7 +82,8 @@ func checkObjectOwnership(s *scene) {
 	s.has(objects, v, true)
 }
 
-// KeepObjects deletes the right vectors, and none of later records.
+// KeepObjects deletes all vectors of records 1..n except the named ones, and no vectors of later
+// records.
 func checkKeepObjects(s *scene) {
 	log, epoch := s.led()
 	objects := s.objects(log)
@@ -98,7 +102,7 @@ func checkKeepObjects(s *scene) {
 	}
 }
 
-// Vectors are there when the log is opened again, except deleted ones.
+// When the log is opened again, it holds the same vectors, without the deleted ones.
 func checkReopenObjects(s *scene) {
 	log, epoch := s.led()
 	list := vectors(epoch, 3)

@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// Read ends where f says so.
+// Read ends when f returns false.
 func checkRead(s *scene) {
 	log, epoch := s.led()
 	s.append(log, epoch, 10)
@@ -22,7 +22,7 @@ func checkRead(s *scene) {
 	}
 }
 
-// Read ends with its context, and returns the cause.
+// When its context ends, Read returns the cause.
 func checkReadEnds(s *scene) {
 	log, epoch := s.led()
 	s.append(log, epoch, 10)
@@ -44,8 +44,8 @@ func checkReadEnds(s *scene) {
 	}
 }
 
-// Read and Last may be called while records are appended: they show a beginning of
-// the log.
+// Other goroutines may call Read and Last while one appends records. Both show a beginning of the
+// log.
 func checkReadWhileAppending(s *scene) {
 	log, epoch := s.led()
 	records := s.append(log, epoch, 1)

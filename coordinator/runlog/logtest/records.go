@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// An empty log has no records, and can be read.
+// An empty log has no records, and Read and Members work on it.
 func checkEmpty(s *scene) {
 	log := s.log()
 	s.holds(log, nil)
@@ -18,7 +18,7 @@ func checkEmpty(s *scene) {
 	s.members(log)
 }
 
-// A log returns the appended bytes, from whatever record it is read.
+// Read returns the appended bytes, whatever record it begins with.
 func checkAppend(s *scene) {
 	log, epoch := s.led()
 	records := s.append(log, epoch, 40)
@@ -29,7 +29,7 @@ func checkAppend(s *scene) {
 	}
 }
 
-// A log stores the next record only.
+// A log refuses every record except the next one.
 func checkOrder(s *scene) {
 	log, epoch := s.led()
 	record := s.next(epoch)
@@ -50,8 +50,8 @@ func checkOrder(s *scene) {
 	s.holds(log, append(records, next))
 }
 
-// Of two records with one index the first counts, and the caller is told which one
-// that is.
+// If a caller appends a different record with the index of a stored one, the stored record stays,
+// and the error contains it.
 func checkConflict(s *scene) {
 	log, epoch := s.led()
 	records := s.append(log, epoch, 5)
@@ -71,7 +71,8 @@ func checkConflict(s *scene) {
 	s.holds(log, records)
 }
 
-// A record that is there already is no error: its answer may have been lost.
+// Append of a record that the log already holds returns nil, because the caller may have missed the
+// first answer.
 func checkRepetition(s *scene) {
 	log, epoch := s.led()
 	records := s.append(log, epoch, 5)
@@ -100,7 +101,7 @@ func checkOwnership(s *scene) {
 	s.holds(log, records)
 }
 
-// Records may be long.
+// A log stores long records.
 func checkLong(s *scene) {
 	log, epoch := s.led()
 	records := s.append(log, epoch, 1)

@@ -12,17 +12,17 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A scene is one place, its logs, and the records of a run.
+// A scene is the state of one check: a place, its logs, and the records of a run.
 type scene struct {
 	ctx  context.Context
 	run  string
 	open Opener
-	logs []runlog.Log // that are open
+	logs []runlog.Log // the open logs
 	prev wire.Hash    // of the last record that next returned
 	n    uint64       // its index
 }
 
-// A failure is why a log does not pass.
+// A failure says why a log does not pass.
 type failure struct{ error }
 
 // try runs a check and returns why the log does not pass.
@@ -64,7 +64,7 @@ func (s *scene) log() runlog.Log {
 	return log
 }
 
-// led opens the log and begins on it.
+// led opens the log, and calls Begin.
 func (s *scene) led() (log runlog.Log, epoch uint64) {
 	log = s.log()
 	return log, s.begin(log)
@@ -76,7 +76,7 @@ func (s *scene) begin(log runlog.Log) uint64 {
 	return epoch
 }
 
-// close closes a log; another one can be opened then.
+// close closes a log, so that another coordinator can lead.
 func (s *scene) close(log runlog.Log) {
 	s.logs = slices.DeleteFunc(s.logs, func(l runlog.Log) bool { return l == log })
 	s.ok(log.Close(), "Close")
@@ -100,7 +100,7 @@ func (s *scene) next(epoch uint64, scalars ...float32) []byte {
 	return b
 }
 
-// instead returns another record with the index of the last one.
+// instead returns a different record with the same index as last.
 func (s *scene) instead(last []byte) []byte {
 	r, err := wire.DecodeRecord(last)
 	s.ok(err, "record")
