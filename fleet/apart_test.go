@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/fleet"
 )
 
-// A parting is a device whose loss is that of all until some record, and then gets a slope of its
-// own, which the others' cancel.
+// A parting is a device that has the same loss as all others until some record. Then its loss gets
+// an extra slope. The extra slopes of all devices cancel.
 type parting struct {
 	slope float64
 	from  uint64
@@ -31,8 +31,8 @@ func (p parting) Loss(_ context.Context, x []float32, b objective.Batch) (float6
 	return loss, nil
 }
 
-// TestDevicesPart: devices with groups=auto give their own directions up when they grow unlike,
-// and the steps fall with V, which keeps the moves as long as they were.
+// TestDevicesPart: with groups=auto, devices change from own to shared directions when their losses
+// become different. Then steps fall as V falls, so that moves keep their length.
 func TestDevicesPart(t *testing.T) {
 	learns(t)
 	const from, rounds = 40, 600

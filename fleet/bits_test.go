@@ -12,7 +12,8 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// A softmax regression of overlapping classes: rows of classes*(features+1) parameters.
+// These are the sizes of a softmax regression of overlapping classes. It has classes*(features+1)
+// parameters.
 const (
 	classes, features = 5, 20
 	samples           = 300 // of a device
@@ -43,7 +44,7 @@ func draw(rng *rand.Rand, n int) []sample {
 	return list
 }
 
-// crossEntropy returns the mean loss and the share of samples that are classified right.
+// crossEntropy returns the mean loss, and the share of samples that the model classifies right.
 func crossEntropy(w []float32, list []sample) (loss, right float64) {
 	for _, s := range list {
 		var z [classes]float64
@@ -82,8 +83,8 @@ func softmax(device int) objective.Objective {
 		})
 }
 
-// Scalars of few bits cost hardly any rounds: after as many of them, held-out losses are near those
-// of float32.
+// Scalars of few bits hardly slow learning down: after the same number of rounds, held-out losses
+// are near those with float32 scalars.
 func TestFewBitsLearnAsWell(t *testing.T) {
 	learns(t)
 	held := draw(rand.New(rand.NewPCG(4, 4)), 2000)
@@ -128,7 +129,7 @@ func TestFewBitsLearnAsWell(t *testing.T) {
 	}
 }
 
-// The traffic of a run counts scalars, whatever their precision, in lean announcements as well.
+// The traffic of a run counts scalars, whatever their precision, also in compact announcements.
 func TestScalarsAreCounted(t *testing.T) {
 	const rounds, devices, scalars = 4, 3, 7
 	for _, precision := range []plan.Precision{plan.Single, plan.Half, plan.Int8, plan.Int4,

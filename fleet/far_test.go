@@ -13,8 +13,9 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// TestFarFromTheStart: where parameters have far to go, the longest step that devices try is too
-// short, and another unit of the parameters cures it. docs/faq.md says so, with the step.
+// TestFarFromTheStart: if parameters begin far from their best values, the longest step that
+// devices try is too short. To change the unit of the parameters helps. docs/faq.md says so, with
+// the step.
 func TestFarFromTheStart(t *testing.T) {
 	learns(t)
 	const dim, rounds, far = 1000, 300, 30_000

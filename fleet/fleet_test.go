@@ -86,7 +86,7 @@ func total(list []*bowl) (n uint64) {
 	return n
 }
 
-// timeless returns rounds without what differs from run to run.
+// timeless returns rounds without the fields that differ from run to run.
 func timeless(p *plan.Plan, rounds []fleet.Round) []fleet.Round {
 	rounds = slices.Clone(rounds)
 	for i := range rounds {
@@ -98,8 +98,9 @@ func timeless(p *plan.Plan, rounds []fleet.Round) []fleet.Round {
 	return rounds
 }
 
-// TestPresets: every preset runs, twice the same, counts its evaluations, and takes no more than
-// RoundQueries says, whether a round asks all devices or some.
+// TestPresets runs every preset. Two runs must give the same result, and count their evaluations.
+// No round may take more evaluations than RoundQueries says, whether a round asks all devices or
+// some.
 func TestPresets(t *testing.T) {
 	for _, name := range preset.Names() {
 		for _, target := range []uint32{4, 2} {
@@ -141,7 +142,8 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// TestModel: the model is that of the log, and the plan as given stays as it is.
+// TestModel: the result's model is that which the log gives, and Run does not change the caller's
+// plan.
 func TestModel(t *testing.T) {
 	p := newPlan(t, "decomfl", 30, 200)
 	p.StepSize, p.Members = 1, 5
@@ -168,7 +170,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestGivenAndPrivate: a run starts where Options say, with a key that its plan does not have.
+// TestGivenAndPrivate: a run begins at the parameters in Options, with the run key in Options.
 func TestGivenAndPrivate(t *testing.T) {
 	key := slices.Repeat([]byte{5}, 32)
 	p := newPlan(t, "decomfl", 3, 1)
@@ -187,7 +189,7 @@ func TestGivenAndPrivate(t *testing.T) {
 	}
 }
 
-// TestBudget: a run takes no more queries than allowed, and as many rounds as fit.
+// TestBudget: a run makes as many rounds as fit into the allowed queries, and never more queries.
 func TestBudget(t *testing.T) {
 	p := newPlan(t, "decomfl", 30, 100)
 	p.PerturbationSchedule = []plan.PerturbationPoint{{Round: 3, Perturbations: 20}}
@@ -205,7 +207,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestSurveys: what devices find counts as work, fits the budget, and is in the result's plan.
+// TestSurveys: the evaluations of surveys count, and fit the budget. The values that devices found
+// are in the result's plan.
 func TestSurveys(t *testing.T) {
 	p := newPlan(t, "decomfl", 30, 20)
 	p.ServerRule, p.ServerBeta1, p.ServerBeta2 = plan.ServerNormalized, 0.9, 0.99
@@ -236,7 +239,7 @@ func TestSurveys(t *testing.T) {
 	}
 }
 
-// TestStop: no device works after Progress or ctx stopped a run.
+// TestStop: after Progress or ctx has stopped a run, no device evaluates a loss.
 func TestStop(t *testing.T) {
 	p := newPlan(t, "decomfl", 30, 100)
 	own := errors.New("own")
@@ -275,7 +278,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestFailures: devices that fail cost their contributions, then the run, which says why.
+// TestFailures: a round goes on without the contributions of a few failed devices. If too many
+// devices fail, the run fails, and its error says why.
 func TestFailures(t *testing.T) {
 	broken := errors.New("the engine is broken")
 	fails := func(call uint64) error {
@@ -309,7 +313,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestMetrics: devices that can evaluate do so when the plan says, and a metric may end the run.
+// TestMetrics: devices with an Evaluator measure metrics after the records that the plan names, and
+// a metric may end the run.
 func TestMetrics(t *testing.T) {
 	p := newPlan(t, "decomfl", 30, 95)
 	p.StepSize, p.EvalEvery, p.EvalCount, p.Metrics = 0.02, 10, 2, []string{"loss", "one"}
@@ -352,8 +357,8 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestUnmeasured: a device that has nothing to evaluate, or measures no number, is left out of an
-// evaluation, and the others count.
+// TestUnmeasured: if a device's evaluation fails or gives no number, the metrics are means over the
+// other devices.
 func TestUnmeasured(t *testing.T) {
 	p := newPlan(t, "decomfl", 30, 9)
 	p.StepSize, p.EvalEvery, p.EvalCount, p.Metrics = 0.02, 5, 4, []string{"loss", "one"}
@@ -399,7 +404,7 @@ func TestRefuses(t *testing.T) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
-	// What an objective lacks, only a client notices.
+	// Only a client detects that an objective has no loss.
 	if _, err := fleet.Run(t.Context(), p, []objective.Objective{lossless{}}, fleet.Options{}); err ==
 		nil || !strings.Contains(err.Error(), "device 0") {
 		t.Errorf("an objective without a loss: %v", err)

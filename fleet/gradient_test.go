@@ -16,7 +16,8 @@ import (
 
 const steepDim = 20
 
-// A steep is the mean over a minibatch of |x - sample|^2/2, and a gradient of scale times that.
+// A steep has the loss |x - sample|^2/2, as a mean over a minibatch. Its gradient is scale times
+// the right one.
 type steep struct {
 	scale, noise float64
 	quartic      bool // has no slope at zeros
@@ -52,7 +53,7 @@ func (s *steep) Loss(_ context.Context, x []float32, b objective.Batch) (float64
 	return s.both(x, b, make([]float64, len(x))), nil
 }
 
-// graded, sloped and streamed give what a steep has in three ways.
+// graded, sloped and streamed offer the gradient of a steep through three interfaces.
 type (
 	graded   struct{ *steep }
 	sloped   struct{ *steep }
@@ -98,8 +99,8 @@ func steepPlan(t *testing.T) *plan.Plan {
 	return p
 }
 
-// TestCheckGradient finds a wrong scale and sign of each kind, and accuses neither a right one nor
-// one whose loss is mere noise.
+// TestCheckGradient: CheckGradient detects a wrong scale or sign of a gradient in each interface.
+// It accepts a right gradient, and any gradient of a loss that is mere noise.
 func TestCheckGradient(t *testing.T) {
 	for _, quartic := range []bool{false, true} {
 		for _, scale := range []float64{1, 2, 0.5, -1, 100} {
@@ -125,7 +126,8 @@ func TestCheckGradient(t *testing.T) {
 	}
 }
 
-// TestCheckGradientOfNoise: losses whose noise hides their slope accuse nobody, whatever is drawn.
+// TestCheckGradientOfNoise: if the noise of a loss hides its slope, CheckGradient returns nil,
+// whatever the random numbers are.
 func TestCheckGradientOfNoise(t *testing.T) {
 	seeds := uint64(2000)
 	if testing.Short() {
@@ -142,8 +144,8 @@ func TestCheckGradientOfNoise(t *testing.T) {
 	}
 }
 
-// TestCheckGradientAsksNothing where no loss may be asked, or no gradient will be; and a device
-// that fails is no wrong one.
+// TestCheckGradientAsksNothing: CheckGradient evaluates nothing if the plan does not allow it to,
+// or if the run uses no gradients. It returns nil if a device fails.
 func TestCheckGradientAsksNothing(t *testing.T) {
 	s := &steep{scale: -1, rng: rand.New(rand.NewPCG(1, 2))}
 	list := []objective.Objective{graded{s}}
@@ -167,8 +169,8 @@ func (failing) Loss(context.Context, []float32, objective.Batch) (float64, error
 	panic("no engine")
 }
 
-// TestRunTellsOfGradient: a run ends, and its result says that the gradient is wrong; once said is
-// enough.
+// TestRunTellsOfGradient: a run with a wrong gradient goes to its end, and its result has the
+// error. With Checked it has none.
 func TestRunTellsOfGradient(t *testing.T) {
 	for _, o := range []fleet.Options{{}, {Checked: true}} {
 		s := &steep{scale: 2, rng: rand.New(rand.NewPCG(1, 2))}

@@ -14,13 +14,13 @@ import (
 
 const clusters, inputs = 6, 20
 
-// A cloud has points around the centers of clusters, which a linear model tells apart.
+// A cloud has points around the centers of clusters. A linear model can separate the clusters.
 type cloud struct {
 	in    [][]float32
 	label []int
 }
 
-// clouds returns those of some devices, with as many points each. The centers are the same.
+// clouds returns the clouds of n devices, with the same number of points and the same centers.
 func clouds(n, points int, size float32) []cloud {
 	rng := rand.New(rand.NewPCG(7, 0))
 	centers := make([]float64, clusters*inputs)
@@ -40,7 +40,8 @@ func clouds(n, points int, size float32) []cloud {
 	return list
 }
 
-// scores returns those of a point: x has the weights of each cluster, and then all biases.
+// scores returns a point's score for each cluster. x has the weights of each cluster, and then all
+// biases.
 func scores(x, in []float32) (s [clusters]float64) {
 	for k := range s {
 		s[k] = float64(x[clusters*inputs+k])
@@ -51,8 +52,7 @@ func scores(x, in []float32) (s [clusters]float64) {
 	return s
 }
 
-// means are those of losses of points: cross entropy, by how much the best wrong score is above the
-// right one less 1, and the share of errors.
+// means are mean losses of points: the cross entropy, the hinge loss, and the share of errors.
 type means struct{ entropy, hinge, errors float64 }
 
 // measure returns the mean losses of some of the points.
@@ -82,8 +82,8 @@ func (c *cloud) measure(x []float32, size int, seed uint64) (m means) {
 	return m
 }
 
-// learns ends a test that -short leaves out: it only measures how far runs come, and the race
-// detector sees as much of them in TestPresets and TestModel.
+// learns skips a test with -short. Such a test only measures how far runs learn, and the race
+// detector covers the same code in TestPresets and TestModel.
 func learns(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -91,9 +91,9 @@ func learns(t *testing.T) {
 	}
 }
 
-// TestLossesOfAnyGrain: the preset zofl, untouched, trains on losses of any size, on inputs of
-// pixels, on losses of few bits, on a share of errors, and on a hinge, which has an edge at zero.
-// docs/faq.md has what it logs.
+// TestLossesOfAnyGrain: the preset zofl, with no field changed, trains on losses of any size, on
+// pixels as inputs, on losses of few bits, on a share of errors, and on a hinge loss. docs/faq.md
+// has the results that the test logs.
 func TestLossesOfAnyGrain(t *testing.T) {
 	learns(t)
 	entropy := func(m means) float64 { return m.entropy }
@@ -157,8 +157,9 @@ func TestLossesOfAnyGrain(t *testing.T) {
 	}
 }
 
-// TestFirstLosses: losses that people try first train untouched, whatever the run's key is. Along
-// half of the directions of two parameters they are level, but for what rounding makes.
+// TestFirstLosses: the preset, with no field changed, trains on losses that people try first,
+// whatever the run's key is. Along half of the directions of two parameters these losses are
+// constant, except for rounding.
 func TestFirstLosses(t *testing.T) {
 	learns(t)
 	losses := map[string]func(v float64) float64{

@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// TestPrivateRuns: runs with noise go to their end with equal replicas. With little noise they
-// learn, and with much they do not: it is there.
+// TestPrivateRuns: runs with noise go to their end with equal replicas. Runs with little noise
+// learn. Runs with much noise do not, which shows that the noise is added.
 func TestPrivateRuns(t *testing.T) {
 	for by, name := range map[uint8]string{dpnoise.ByDevice: "device", dpnoise.ByCoordinator: "lead"} {
 		losses := map[float32]float64{}
@@ -46,9 +46,9 @@ func TestPrivateRuns(t *testing.T) {
 	}
 }
 
-// TestNoiseOfSum: shares of the noise add up under masks to the noise of a sum. Devices whose loss
-// is the same everywhere send noise alone, so the model's squared distance from where it began is
-// that of the noise: a quarter with four shares of what four whole ones make.
+// TestNoiseOfSum: with masks, the devices' shares of the noise add up to the noise of a sum.
+// Devices with a constant loss send only noise, so the model's squared distance from its beginning
+// measures the noise. Four shares must give a quarter of what four full noises give.
 func TestNoiseOfSum(t *testing.T) {
 	distances := map[uint8]float64{}
 	for _, of := range []uint8{dpnoise.OfDevice, dpnoise.OfSum} {
@@ -77,7 +77,7 @@ func TestNoiseOfSum(t *testing.T) {
 	}
 }
 
-// A flatland has the same loss everywhere.
+// A flatland is a device with a constant loss.
 type flatland struct{ dim int }
 
 func (f flatland) Dim() int { return f.dim }

@@ -12,14 +12,14 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// An alarm finds the 2 % of samples with a label, by logistic regression with 20 features.
+// An alarm is a logistic regression with 20 features. It must find the 2 % of samples with a label.
 type alarm struct {
 	features [][20]float64
 	labels   []float64
 }
 
-// newAlarm returns samples of which each device has the same number. The labeled ones come last, so
-// one device has them all.
+// newAlarm returns n samples. The labeled samples are the last, so the last device gets all of
+// them.
 func newAlarm(n int) *alarm {
 	rng, a := rand.New(rand.NewPCG(5, 6)), &alarm{}
 	for i := range n {
@@ -48,7 +48,7 @@ func (a *alarm) loss(x []float32, rows []int) (sum float64) {
 	return sum / float64(len(rows))
 }
 
-// devices returns one for each of n equal parts of the samples.
+// devices returns n devices, each with an equal part of the samples.
 func (a *alarm) devices(n int) (list []objective.Objective) {
 	part := len(a.labels) / n
 	for d := range n {
@@ -64,10 +64,10 @@ func (a *alarm) devices(n int) (list []objective.Objective) {
 	return list
 }
 
-// TestRareLabel trains the default preset untouched where one device of eight has all samples of a
-// rare label. Soon the others have nothing to learn: what they send is nearly 0, and their losses
-// fall however long a step is. Then the one must still count. A model that calls
-// 2 % of anything rare has a loss of 0.098.
+// TestRareLabel trains with the default preset, with no field changed. One device of eight has all
+// samples of a rare label. The other devices soon have nothing to learn: the scalars that they send
+// are nearly 0, and their losses fall whatever the step is. The device with the label must still
+// have an effect. A model that gives every sample a probability of 2 % has a loss of 0.098.
 func TestRareLabel(t *testing.T) {
 	learns(t)
 	a := newAlarm(8 * 750)

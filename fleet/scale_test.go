@@ -13,7 +13,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// prices are of flats with some features, as an app has them: nothing is scaled.
+// prices returns flats with some features, and their prices. The features have the scales that an
+// app would have.
 func prices(device, n int) (x [][3]float64, y []float64) {
 	rng := rand.New(rand.NewPCG(8, uint64(device)))
 	for range n {
@@ -24,7 +25,7 @@ func prices(device, n int) (x [][3]float64, y []float64) {
 	return x, y
 }
 
-// squares returns the objective of a device, times a factor.
+// squares returns a device whose square loss is multiplied by a factor.
 func squares(device int, factor float64) objective.Objective {
 	x, y := prices(device, 200)
 	return objective.Func(3,
@@ -44,9 +45,9 @@ func square(w []float32, x [3]float64, y float64) float64 {
 	return e * e
 }
 
-// The size of a loss, and so of its slopes, does not matter to the plan that nobody tuned, though
-// scalars travel in 8 bits with a scale that is a half. Slopes here are up to 1e23, and down to
-// 1e-17: without a unit devices would decline the first, and replicas read 0 for the last.
+// An untuned plan works with losses, and so slopes, of any size, although devices send scalars of 8
+// bits with a half-precision scale. Slopes here go from 1e-17 to 1e23. Without a unit of losses,
+// devices would decline rounds with the largest slopes, and replicas would read the smallest as 0.
 func TestScaleOfLosses(t *testing.T) {
 	learns(t)
 	x, y := prices(99, 1000)

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// securePlan is a plan that can have secure aggregation.
+// securePlan returns a plan that allows secure aggregation.
 func securePlan(t testing.TB, devices, rounds int, secure uint8) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound("decomfl", "secure", 30)
@@ -32,8 +32,8 @@ func secureBowls(n int) (devices []objective.Objective) {
 	return devices
 }
 
-// TestSecureRuns: a run with secure aggregation goes where the same run without goes, within the
-// error of the coding.
+// TestSecureRuns: a run with secure aggregation ends at the same model as the run without it,
+// within the rounding error of the encoding.
 func TestSecureRuns(t *testing.T) {
 	for _, steps := range []uint32{1, 3} {
 		var params [2][]float32
@@ -60,8 +60,8 @@ func TestSecureRuns(t *testing.T) {
 	}
 }
 
-// TestSecureNoise: noise by the devices goes with secure aggregation, and with halves. The runs
-// learn, with equal replicas.
+// TestSecureNoise: noise by the devices works with secure aggregation, in single and in half
+// precision. The runs learn, with equal replicas.
 func TestSecureNoise(t *testing.T) {
 	for _, precision := range []plan.Precision{plan.Single, plan.Half} {
 		p := securePlan(t, 4, 60, 1)

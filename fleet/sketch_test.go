@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// TestSketchesAreQueries: before the first round all devices sketch, those too that it does not
-// ask. RoundQueries counts that, and Options.Queries has room for it.
+// TestSketchesAreQueries: before the first round all devices send sketches, even devices that the
+// round does not ask. RoundQueries and Options.Queries count these evaluations.
 func TestSketchesAreQueries(t *testing.T) {
 	for _, difference := range []plan.Difference{plan.Forward, plan.Central} {
 		p := newPlan(t, "zofl", 30, 30)
@@ -37,8 +37,8 @@ func TestSketchesAreQueries(t *testing.T) {
 	}
 }
 
-// TestFewerDevicesThanThePlanAsks: groups are as large as there are devices, and a round asks whole
-// ones.
+// TestFewerDevicesThanThePlanAsks: if there are too few devices for a group, all devices form one
+// group. A round asks only whole groups.
 func TestFewerDevicesThanThePlanAsks(t *testing.T) {
 	for _, how := range []uint8{grouping.Random, grouping.Sketch} {
 		for devices, want := range map[int][2]uint32{1: {1, 1}, 3: {3, 3}, 5: {5, 5}, 7: {5, 5},

@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// TestUnevenParameters: where a loss is far steeper along one parameter than along the others, the
-// step that devices find suits that one. While the loss falls, steps then grow fast.
+// TestUnevenParameters: if a loss is far steeper along one parameter than along the others, devices
+// find a step that suits the steep parameter. While the loss falls, steps then grow fast.
 func TestUnevenParameters(t *testing.T) {
 	const rounds = 80
 	plan, err := preset.New("zofl", "uneven", 3)

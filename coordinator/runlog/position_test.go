@@ -303,7 +303,7 @@ func TestNothingFollowsAnEnd(t *testing.T) {
 	}
 }
 
-// A countedLog counts how many records are read from it.
+// A countedLog counts calls of Read, and fails after 1000 of them.
 type countedLog struct {
 	Memory
 	reads int

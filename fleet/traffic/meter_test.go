@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// A repeated reply does not count as a second one, even if others replied in between; the
-// next round's reply does.
+// A repeated reply does not count as a second reply, even if other devices replied in between. The
+// next round's reply counts.
 func TestMeterRepeatedReply(t *testing.T) {
 	b := bus.NewMemory()
 	defer b.Close()
@@ -51,8 +51,8 @@ func TestMeterRepeatedReply(t *testing.T) {
 	}
 }
 
-// A step of secure aggregation and its answer are a round's traffic, in either direction; what else
-// is asked and answered is not.
+// Steps of secure aggregation and their answers count as a round's traffic in their directions.
+// Other requests and answers do not.
 func TestMeterCountsSteps(t *testing.T) {
 	b := bus.NewMemory()
 	defer b.Close()
@@ -76,8 +76,8 @@ func TestMeterCountsSteps(t *testing.T) {
 	}
 }
 
-// Scalars are counted, not bytes, in any precision: those of contributions, of their control
-// variates, of answers to surveys, and of announced and fetched records.
+// The meter counts scalars, in any precision: those of contributions, of control variates, of
+// answers to surveys, and of announced and fetched records.
 func TestMeterCountsScalars(t *testing.T) {
 	const devices, steps, perturbations = 3, 2, 5
 	for _, v := range []plan.Precision{plan.Single, plan.Half, plan.Int8, plan.Int4, plan.Int2} {

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestLosesTo: a trial is dropped after a quarter of its rounds for less than half of its rival's
-// gain, half way for less than four fifths, and never at another time.
+// TestLosesTo: losesTo is true after a quarter of the rounds if the gain is less than half of the
+// rival's, and after half of the rounds if it is less than four fifths. After other rounds it is
+// false.
 func TestLosesTo(t *testing.T) {
 	falls := func(by float64, rounds int) []float64 {
 		curve := []float64{10}
@@ -39,7 +40,7 @@ func TestLosesTo(t *testing.T) {
 	}
 }
 
-// TestBeats: a trial that diverged or was dropped beats none that ended.
+// TestBeats: a trial that diverged or was dropped never beats a trial that went to its end.
 func TestBeats(t *testing.T) {
 	of := func(loss float64) *attempt { return &attempt{trial: Trial{Loss: loss}} }
 	for _, c := range []struct {
@@ -56,7 +57,7 @@ func TestBeats(t *testing.T) {
 	}
 }
 
-// TestIsWorth: a gain is compared with the best one's; where that is none, any gain is worth it.
+// TestIsWorth: isWorth compares two gains. If the other attempt gained nothing, any gain is enough.
 func TestIsWorth(t *testing.T) {
 	of := func(loss float64) *attempt { return &attempt{trial: Trial{Loss: loss}} }
 	for _, c := range []struct {

@@ -12,7 +12,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// TestBudget: no budget is exceeded, and one that is too small is refused with what it takes.
+// TestBudget: Run never exceeds a budget. It refuses a budget that is too small, and names the
+// smallest possible budget.
 func TestBudget(t *testing.T) {
 	computes(t)
 	p := testPlan(t, "decomfl", nil)
@@ -55,8 +56,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestBudgetOfSketches: each trial of a plan with groups=sketch begins with sketches, and no
-// budget is exceeded.
+// TestBudgetOfSketches: each trial of a plan with groups=sketch begins with sketches, and Run never
+// exceeds its budget.
 func TestBudgetOfSketches(t *testing.T) {
 	computes(t)
 	for _, auto := range []bool{true, false} {
@@ -89,7 +90,8 @@ func TestBudgetOfSketches(t *testing.T) {
 	}
 }
 
-// TestTuneNoise: a plan with noise is tuned without diverge, which it excludes.
+// TestTuneNoise: Run tunes a plan with noise without the field diverge, because noise excludes that
+// field.
 func TestTuneNoise(t *testing.T) {
 	computes(t)
 	p := testPlan(t, "decomfl", func(p *plan.Plan) {

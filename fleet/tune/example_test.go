@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// The step of this plan is far too small for its loss. Trials on devices of this process find
-// another.
+// The step of this plan is far too small for its loss. Run finds another step by trials on devices
+// of this process.
 func Example() {
 	plan, err := preset.New("decomfl", "points", 2)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// TestTooLarge: where the plan's step diverges at once, and so do those around it, a smaller one is
-// found; if all losses that are not the first one fail, that is the error.
+// TestTooLarge: if the plan's step and the steps around it diverge at once, Run finds a smaller
+// step. If all losses except the first fail, Run returns that as its error.
 func TestTooLarge(t *testing.T) {
 	computes(t)
 	p := testPlan(t, "decomfl", func(p *plan.Plan) { p.StepSize, p.Steps = 1e9, 3 })
@@ -48,8 +48,8 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// A loss of 1e20 has slopes that 16 bits do not hold: trials are in a unit of it, and so is the
-// tuned plan where its mu is no longer left to the devices.
+// A loss of 1e20 has slopes that 16 bits cannot hold. So trials use a unit of losses. The tuned
+// plan has the unit, too, if Run set its mu.
 func TestLargeLosses(t *testing.T) {
 	computes(t)
 	for _, auto := range []uint8{1, 0} {
@@ -80,8 +80,8 @@ func TestLargeLosses(t *testing.T) {
 	}
 }
 
-// Where parameters multiply each other, and all are zero, each difference across them is 0.
-// That ends a tuning that has no mu, with the remedy. From other parameters it goes on.
+// If the loss depends on products of parameters, and all parameters are zero, every difference is
+// 0. Then Run cannot find mu, and its error says what to do. From other parameters Run succeeds.
 func TestSaddle(t *testing.T) {
 	o := objective.Func(2, func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
 		e := 1 - float64(x[0])*float64(x[1])

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A doubled objective has twice the gradient of its loss, a tenth of the sum of squares.
+// A doubled objective returns twice the right gradient. Its loss is a tenth of the sum of squares.
 type doubled struct{ dim int }
 
 func (d doubled) Dim() int { return d.dim }
@@ -30,7 +30,8 @@ func (d doubled) Gradient(ctx context.Context, x []float32, b objective.Batch, g
 	return d.Loss(ctx, x, b)
 }
 
-// TestGradientIsCompared: a wrong gradient is among the reasons, unless it was compared elsewhere.
+// TestGradientIsCompared: Run reports a wrong gradient among the reasons, unless Config.Checked is
+// set.
 func TestGradientIsCompared(t *testing.T) {
 	for _, elsewhere := range []bool{false, true} {
 		p := testPlan(t, "decomfl", func(*plan.Plan) {})

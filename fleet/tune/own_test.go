@@ -30,9 +30,9 @@ func steep(times float64) []objective.Objective {
 	return []objective.Objective{o, o, o}
 }
 
-// TestOwnStep: the step that a plan has, or that its devices find, is left where another is clearly
-// better after a trial's rounds. It stays where another is better by a little, which may be none
-// after all of the plan's.
+// TestOwnStep: Run replaces the step of the plan, or that of the devices, if another step is
+// clearly better after a trial's rounds. It keeps the step if another is only a little better,
+// because that advantage may vanish after all rounds of the plan.
 func TestOwnStep(t *testing.T) {
 	computes(t)
 	for _, c := range []struct {

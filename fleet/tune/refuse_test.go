@@ -48,7 +48,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestStop: tuning ends with ctx, at any of its stages.
+// TestStop: Run returns when ctx ends, at any stage.
 func TestStop(t *testing.T) {
 	own := errors.New("own")
 	for _, stage := range []string{"start", "mu", "line", "bracket", "refine", "perturbations",
@@ -73,7 +73,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// An error has the prefix of this package once, and none of the packages below it.
+// An error has the prefix of this package once, and no prefix of another package.
 func TestPrefixOfErrors(t *testing.T) {
 	level := objective.Func(dim, func(_ context.Context, x []float32, _ objective.Batch) (float64,
 		error) {

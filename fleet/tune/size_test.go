@@ -35,8 +35,8 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// TestSmallerBatch: a quarter of the batch is taken for a gain that is no smaller, and says why.
-// It stays where all losses are the same, as they are of devices with few samples.
+// TestSmallerBatch: Run takes a quarter of the batch if the gain is not smaller, and says why. The
+// batch stays if a quarter changes no loss, as with devices that have few samples.
 func TestSmallerBatch(t *testing.T) {
 	for _, c := range []struct {
 		samples int // the most of a minibatch
@@ -69,7 +69,7 @@ func TestSmallerBatch(t *testing.T) {
 	}
 }
 
-// TestWhy: a size that stays says whether others were tried.
+// TestWhy: if a field stays, the reason says whether Run tried other values.
 func TestWhy(t *testing.T) {
 	run := &tuning{result: &Result{Trials: []Trial{{Stage: "batch"}}}}
 	if why := run.why("batch"); !strings.HasPrefix(why, "no other value that was tried gains enough") {
@@ -80,8 +80,8 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// TestFitRounds: another P gets as many rounds as take the evaluations of before. A plan that names
-// other rounds besides, or would have fewer than a trial, is told their number.
+// TestFitRounds: with another P, the plan gets as many rounds as take the same evaluations as
+// before. If the plan would have fewer rounds than a trial, Run only reports the number.
 func TestFitRounds(t *testing.T) {
 	p, err := preset.Unbound("decomfl", "run", 2)
 	if err != nil {

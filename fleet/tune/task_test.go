@@ -21,8 +21,8 @@ const (
 	dim      = classes * (features + 1)
 )
 
-// computes ends a test that -short leaves out: it tunes many times, and the race detector sees as
-// much in TestPresets and TestStop.
+// computes skips a test with -short. Such a test tunes many times, and the race detector covers the
+// same code in TestPresets and TestStop.
 func computes(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -30,7 +30,7 @@ func computes(t *testing.T) {
 	}
 }
 
-// A softmax is multinomial logistic regression on the samples of one device. It counts its
+// A softmax is multinomial logistic regression on the samples of one device. A softmax counts its
 // evaluations.
 type softmax struct {
 	x     [][]float64

@@ -14,8 +14,8 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// TestStep: whatever step the plan has, the one found is within a factor of 4 of the best of a
-// grid, and does about as well.
+// TestStep: whatever step the plan has, Run finds a step within a factor of 4 of the best step of a
+// grid, with about the same loss.
 func TestStep(t *testing.T) {
 	computes(t)
 	for _, c := range []struct{ name, field string }{
@@ -62,8 +62,8 @@ func TestStep(t *testing.T) {
 	}
 }
 
-// TestPresets: every preset can be tuned, twice the same, within any budget; the plan found can run
-// and does no worse than the one given.
+// TestPresets: Run tunes every preset within its budget, with the same result twice. The tuned plan
+// is valid, and its loss is no higher than that of the given plan.
 func TestPresets(t *testing.T) {
 	for i, name := range preset.Names() {
 		if testing.Short() && i%5 != 0 {
@@ -109,7 +109,7 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// TestFields: only what is to be tuned changes, and all of it is tried.
+// TestFields: Run changes only the fields that Config names, and tries all of them.
 func TestFields(t *testing.T) {
 	computes(t)
 	for _, field := range tune.Fields() {
@@ -143,7 +143,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestMu: the largest mu with little curvature is found, whatever the scale of the parameters.
+// TestMu: Run finds the largest mu with little curvature, whatever the scale of the parameters.
 func TestMu(t *testing.T) {
 	for _, c := range []struct {
 		scale float64
@@ -184,7 +184,7 @@ func TestMu(t *testing.T) {
 	}
 }
 
-// TestForms: a loss is judged in any of its forms.
+// TestForms: Run judges a loss in each interface of package objective.
 func TestForms(t *testing.T) {
 	computes(t)
 	mean := func(x []float32) (sum float64) {
@@ -232,8 +232,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestAuto: where devices find mu and the step by themselves, that step is where the search begins,
-// and both are left to them.
+// TestAuto: if devices find mu and the step by themselves, the search begins at their step, and the
+// tuned plan leaves both to the devices.
 func TestAuto(t *testing.T) {
 	computes(t)
 	p := testPlan(t, "decomfl", func(p *plan.Plan) {
