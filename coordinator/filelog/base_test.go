@@ -15,7 +15,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// stateBytes stands for a state file, whose content a log does not look into.
+// stateBytes stands for a state file. A log does not read the content of that file.
 var stateBytes = bytes.Repeat([]byte("state"), 300)
 
 func writeState(w io.Writer) error {
@@ -23,7 +23,7 @@ func writeState(w io.Writer) error {
 	return err
 }
 
-// baseAfter returns the base after record n of a run, whose records it also returns.
+// baseAfter returns the base after record n of a run, and the run's records.
 func baseAfter(t *testing.T, n int) (b runlog.Base, records [][]byte) {
 	t.Helper()
 	records = chaintest.Records(t, 12)
@@ -31,7 +31,7 @@ func baseAfter(t *testing.T, n int) (b runlog.Base, records [][]byte) {
 		Rounds: uint64(n) - 1, First: records[0], Digest: [8]byte{7}}, records
 }
 
-// A log that begins with a state goes on from there, and has no earlier record.
+// A log that begins with a state accepts the next record, and has no records before the state.
 func TestLogBeginsWithAState(t *testing.T) {
 	b, records := baseAfter(t, 5)
 	dir := filepath.Join(t.TempDir(), "new")
@@ -89,7 +89,8 @@ func TestLogBeginsWithAState(t *testing.T) {
 	}
 }
 
-// A log that is made where another lost its records keeps the roster and goes on with its epochs.
+// If Recover creates a log in place of one that lost its records, the new log keeps the roster and
+// continues the epochs.
 func TestRecoverKeepsTheRoster(t *testing.T) {
 	b, records := baseAfter(t, 4)
 	dir := t.TempDir()
@@ -121,7 +122,7 @@ func TestRecoverKeepsTheRoster(t *testing.T) {
 	}
 }
 
-// Any damage to the files start and base shows.
+// Open detects any damage to the files start and base.
 func TestBaseDamageShows(t *testing.T) {
 	b, _ := baseAfter(t, 5)
 	for _, name := range []string{"start", "base"} {
@@ -150,7 +151,8 @@ func TestBaseDamageShows(t *testing.T) {
 	}
 }
 
-// A power cut while a log is made leaves no log, or a whole one, and it can be made then.
+// A power cut during Recover leaves no log or a whole log. Without a log, Recover succeeds
+// afterwards.
 func TestRecoverPowerCuts(t *testing.T) {
 	b, records := baseAfter(t, 5)
 	made := error(nil)

@@ -14,8 +14,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A fileBook uses a log on a disk that fails, and knows what the log may hold: everything that was
-// acknowledged, and of what was tried since, one thing or nothing.
+// A fileBook uses a log on a disk that fails, and knows what the log may hold: everything that the
+// log acknowledged, and at most one of the changes that were tried since.
 type fileBook struct {
 	t       testing.TB
 	log     *Log
@@ -38,7 +38,8 @@ func (l *fileBook) open(d *disktest.Disk) {
 	l.failed(err)
 }
 
-// failed notes an error. A log that is not open counts as failed.
+// failed notes an error, and says whether there was one. It also returns true if the log is not
+// open.
 func (l *fileBook) failed(err error) bool {
 	if err != nil {
 		l.errs = append(l.errs, err)
@@ -67,7 +68,7 @@ func (l *fileBook) begin() {
 	l.epoch = epoch
 }
 
-// next returns a record that follows: a plan, or a round of so many bytes.
+// next returns the next record: a plan, or a round with this many bytes.
 func (l *fileBook) next(size int) []byte {
 	r := wire.Record{N: uint64(len(l.records)) + 1, Epoch: max(l.epoch, 1), Kind: wire.KindPlan,
 		Plan: chaintest.Plan(l.t)}
@@ -163,8 +164,8 @@ func (l *fileBook) check(f *Log) error {
 	return nil
 }
 
-// adopt opens what a crash left. Whatever the log holds then counts as acknowledged, because a
-// process has seen it.
+// adopt opens the log that a crash left. Everything that this log holds now counts as acknowledged,
+// because a process has read it.
 func (l *fileBook) adopt(d *disktest.Disk) error {
 	f, err := openOn(d, bookDir)
 	if err != nil {
@@ -189,7 +190,7 @@ func (l *fileBook) adopt(d *disktest.Disk) error {
 	return err
 }
 
-// nothingLeft returns an error if an open log's directory has anything else in it.
+// nothingLeft returns an error if an open log's directory has files that are not part of the log.
 func nothingLeft(d *disktest.Disk) error {
 	names, err := d.ReadDir(bookDir)
 	for _, name := range names {

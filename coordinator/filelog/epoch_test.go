@@ -42,7 +42,7 @@ func TestFileLogBegins(t *testing.T) {
 	chaintest.Append(t, f, ofEpoch(t, 7))
 	begin(t, f, 8)
 	closeLog(t, f)
-	// A log of a version without a file for the epoch.
+	// An earlier version wrote logs without a file for the epoch.
 	if err := os.Remove(filepath.Join(dir, "epoch")); err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func TestLogs(t *testing.T) {
 	}})
 }
 
-// asLog makes a log that is nil after an error.
+// asLog returns a nil interface after an error.
 func asLog(log *Log, err error) (runlog.Log, error) {
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func asLog(log *Log, err error) (runlog.Log, error) {
 	return log, nil
 }
 
-// Many records are read as they were appended, from any of them on.
+// Read returns many records as they were appended, whatever record it begins with.
 func TestManyRecords(t *testing.T) {
 	log, records := openLog(t, t.TempDir()), chaintest.Records(t, 700)
 	chaintest.Check(t, log, nil)
@@ -103,7 +103,7 @@ func TestFileLogIsLocked(t *testing.T) {
 	openLog(t, dir)
 }
 
-// written returns a directory with a log of records, and the file's bytes.
+// written writes a log with records, and returns the path and the bytes of its file.
 func written(t testing.TB, records [][]byte) (path string, b []byte) {
 	t.Helper()
 	dir := t.TempDir()
@@ -130,8 +130,8 @@ func TestFileLogCutsATornTail(t *testing.T) {
 	path, whole := written(t, records)
 	last := len(whole) - len(appendFrame(nil, records[4]))
 	for cut := last; cut < len(whole); cut++ {
-		// What a crash leaves of the last append: part of it, and perhaps zeros for bytes that were
-		// not yet written.
+		// After a crash, the file may have a part of the last append, and perhaps zeros in place of bytes
+		// that were not written yet.
 		zeros := append(bytes.Clone(whole[:cut]), make([]byte, len(whole)-cut)...)
 		tails := [][]byte{whole[:cut]}
 		if cut == last {
@@ -164,7 +164,7 @@ func TestFileLogCutsAnUnwrittenSector(t *testing.T) {
 	}
 }
 
-// A sector of zeros with records behind it is not a torn append.
+// Open does not treat a sector of zeros as an unfinished append if records follow it.
 func TestFileLogKeepsWhatFollowsALostSector(t *testing.T) {
 	records := chaintest.Records(t, 2)
 	records = append(records, longRecord(records, 1))

@@ -13,11 +13,11 @@ import (
 	"github.com/zofl/zofl/internal/disk/disktest"
 )
 
-// folderFiles are the files of a log, in the order in which FuzzFolder has their bytes.
+// folderFiles are the files of a log, in the order of FuzzFolder's arguments.
 var folderFiles = []string{"log", "epoch", "roster", "seen"}
 
-// FuzzFolder: whatever the files of a log hold, it is opened or refused as damaged, and what can be
-// read are records that follow each other.
+// FuzzFolder: whatever bytes the files of a log hold, Open opens the log or reports damage. Read
+// then returns only records that follow each other.
 func FuzzFolder(f *testing.F) {
 	dir := f.TempDir()
 	log := openLog(f, dir)
@@ -60,7 +60,7 @@ func FuzzFolder(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		for range 2 { // the second time after what the first one repaired
+		for range 2 { // the second Open sees the repairs of the first
 			log, err := openOn(fsys, "log")
 			if err != nil {
 				damaged := errors.Is(err, runlog.ErrCorrupt) || errors.Is(err, runlog.ErrLeft) ||

@@ -14,7 +14,8 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// ledLog returns a directory in which a coordinator stored n records, and was killed or stopped.
+// ledLog returns a directory in which a coordinator stored n records, and then was killed or closed
+// the log.
 func ledLog(t *testing.T, n int, killed bool) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -31,7 +32,7 @@ func ledLog(t *testing.T, n int, killed bool) (dir string) {
 	return dir
 }
 
-// cutTo cuts the records after n off, whole.
+// cutTo removes all records after record n from the file.
 func cutTo(t *testing.T, dir string, n int) {
 	t.Helper()
 	b := []byte(logHead)
@@ -43,8 +44,8 @@ func cutTo(t *testing.T, dir string, n int) {
 	}
 }
 
-// A log whose end was cut off says how many records are missing, also after its coordinator was
-// killed, until somebody accepts exactly that loss.
+// If somebody cuts off the log's last records, the log reports how many are missing, even if its
+// coordinator was killed. The error ends when a person accepts exactly that number.
 func TestCutLogSaysSo(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		dir := ledLog(t, 20, killed)
@@ -76,7 +77,7 @@ func TestCutLogSaysSo(t *testing.T) {
 	}
 }
 
-// A log that lost all its records is no empty log.
+// CheckEmpty tells a log that lost all its records from a new one.
 func TestEmptiedLogIsNotEmpty(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{
 		"emptied": func(path string) error { return os.Truncate(path, 0) },
@@ -117,7 +118,7 @@ func TestEmptiedLogIsNotEmpty(t *testing.T) {
 	}
 }
 
-// fingerprint covers all names, times and bytes of a directory.
+// fingerprint returns a hash of all names, times and bytes of a directory.
 func fingerprint(t *testing.T, dir string) (sum [sha256.Size]byte) {
 	t.Helper()
 	var all []byte
@@ -145,7 +146,7 @@ func fingerprint(t *testing.T, dir string) (sum [sha256.Size]byte) {
 	return sha256.Sum256(all)
 }
 
-// Reading a log changes nothing, whatever is unfinished or damaged in it.
+// OpenReadOnly changes nothing in a directory, whatever is unfinished or damaged there.
 func TestReadOnlyWritesNothing(t *testing.T) {
 	for name, spoil := range map[string]func(dir string) error{
 		"whole":   func(string) error { return nil },
@@ -209,7 +210,7 @@ func TestReadOnlyWritesNothing(t *testing.T) {
 	}
 }
 
-// What is left of a run without records is set aside, and nothing is deleted.
+// SetAside renames the files of a run without records, and deletes nothing.
 func TestSetAside(t *testing.T) {
 	dir := ledLog(t, 5, false)
 	if _, err := SetAside(dir); !errors.Is(err, ErrRecords) {

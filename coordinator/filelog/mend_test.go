@@ -13,8 +13,9 @@ import (
 	"github.com/zofl/zofl/internal/disk"
 )
 
-// A frame's head is damaged, and records are behind it: the log is refused, the error names them,
-// and not a byte changes, wherever it is and whatever the note of the last record says.
+// If a frame's head is damaged and intact records follow, Open fails, its error names these
+// records, and no byte changes. That holds wherever the damage is, and whatever the file "seen"
+// says.
 func TestRecordsBehindADamagedHead(t *testing.T) {
 	const n = 40
 	for _, test := range []struct {
@@ -69,8 +70,8 @@ func TestRecordsBehindADamagedHead(t *testing.T) {
 	}
 }
 
-// The last record was stored and is damaged: nothing is cut until somebody accepts its loss, and
-// then it is kept.
+// If the last record was stored and then damaged, Open cuts nothing off until a person accepts the
+// loss. Then Open keeps the bytes in another file.
 func TestLostEndIsKept(t *testing.T) {
 	records := chaintest.Records(t, 20)
 	for name, spoil := range map[string]func(b []byte, last int) []byte{
@@ -113,7 +114,8 @@ func TestLostEndIsKept(t *testing.T) {
 	}
 }
 
-// An append that a crash interrupted is cut off by itself, and kept; each time under another name.
+// Open cuts off an append that a crash interrupted, and keeps the bytes in another file. Each time
+// that file has another name.
 func TestUnfinishedAppendIsKept(t *testing.T) {
 	dir := ledLog(t, 5, true)
 	path := filepath.Join(dir, "log")

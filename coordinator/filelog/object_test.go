@@ -40,8 +40,8 @@ func isDamaged(err error) bool {
 	return errors.Is(err, runlog.ErrCorrupt) && strings.Count(err.Error(), "record 2") == 1
 }
 
-// bookObjects puts three vectors and deletes the first, on a disk that fails. stored names those
-// that are certainly there.
+// bookObjects stores three vectors and deletes the first, on a disk that fails. stored gets the
+// names of the vectors that the log must hold.
 func bookObjects(t testing.TB, d *disktest.Disk, vectors [][]byte,
 	stored map[runlog.ObjectName]bool) (errs []error) {
 	clear(stored)
@@ -65,8 +65,8 @@ func bookObjects(t testing.TB, d *disktest.Disk, vectors [][]byte,
 	return append(errs, log.Close())
 }
 
-// A vector that was put survives a power cut at any moment. What is left of an unfinished one is
-// gone once the log is opened.
+// After PutObject returns nil, the vector survives a power cut at any moment. Open removes the rest
+// of an unfinished vector.
 func TestObjectsSurviveCrashes(t *testing.T) {
 	vectors := [][]byte{chaintest.Vector(1, 2),
 		chaintest.RandomVector(rand.New(rand.NewPCG(1, 1)), 300), chaintest.Vector(5)}
@@ -89,7 +89,7 @@ func TestObjectsSurviveCrashes(t *testing.T) {
 		}
 		files, err := d.ReadDir(bookDir + "/objects")
 		if err != nil {
-			return // there is no folder yet
+			return // the folder does not exist yet
 		}
 		for _, f := range files {
 			if _, ok := runlog.ParseObjectName(f); !ok {

@@ -17,8 +17,8 @@ import (
 	"github.com/zofl/zofl/internal/disk/disktest"
 )
 
-// story plays a log's life: two coordinators, and appends and members that fail and are tried
-// again, also with other bytes.
+// story uses a log as two coordinators would, one after the other. Some appends and new members
+// fail, and are tried again, also with other bytes.
 func (l *fileBook) story(d *disktest.Disk) {
 	*l = fileBook{t: l.t}
 	l.open(d)
@@ -49,8 +49,8 @@ func (l *fileBook) story(d *disktest.Disk) {
 	l.close()
 }
 
-// The power fails after every change of a story. Every state that this may leave can be read, has
-// what was acknowledged, and can be continued.
+// The power fails after each change of a story in turn. Every state that this may leave holds what
+// the log acknowledged, and accepts further records.
 func TestFileLogPowerCuts(t *testing.T) {
 	l := &fileBook{t: t}
 	states := 0
@@ -69,8 +69,8 @@ func TestFileLogPowerCuts(t *testing.T) {
 	}
 }
 
-// A process is killed after every change. What the next process reads survives a power cut,
-// although the first may not have synced it.
+// A process is killed after each change of a story in turn. Everything that the next process reads
+// survives a power cut, although the killed process may not have synced it.
 func TestFileLogKilled(t *testing.T) {
 	l := &fileBook{t: t}
 	for changes, off := 0, true; off; changes++ {
@@ -90,7 +90,7 @@ func TestFileLogKilled(t *testing.T) {
 	}
 }
 
-// short plays a story in which nothing fails by itself.
+// short is a shorter story, which makes no operation fail.
 func (l *fileBook) short(d *disktest.Disk) {
 	*l = fileBook{t: l.t}
 	for range 2 {
@@ -111,8 +111,8 @@ func (l *fileBook) short(d *disktest.Disk) {
 	}
 }
 
-// Every operation fails once. The call that needed it returns an error, the log goes on, and so
-// does what a power cut or a kill leaves of it.
+// Each operation fails once. The call that needed the operation returns an error. The log works
+// afterwards, and also after a power cut or a kill.
 func TestFileLogFaults(t *testing.T) {
 	l := &fileBook{t: t}
 	for _, fault := range []error{syscall.EIO, syscall.ENOSPC} {
@@ -142,7 +142,7 @@ func TestFileLogFaults(t *testing.T) {
 	}
 }
 
-// The disk is full: the append fails, and succeeds once there is room.
+// On a full disk an append fails. The append succeeds once there is room.
 func TestFileLogFull(t *testing.T) {
 	for room := range int64(60) {
 		d := disktest.New()
@@ -172,7 +172,7 @@ func TestFileLogFull(t *testing.T) {
 	}
 }
 
-// Random lives end by power cuts, kills and faults, one after the other.
+// Random uses of one log follow each other. Each ends with a power cut, a kill or a fault.
 func TestFileLogRandomLives(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 7))

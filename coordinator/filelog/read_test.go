@@ -16,7 +16,8 @@ import (
 	"github.com/zofl/zofl/internal/disk/disktest"
 )
 
-// Appending a stored record again: the same bytes are no error, other bytes are a conflict.
+// If a stored record is appended again, the same bytes are no error, and other bytes are a
+// conflict.
 func TestFileLogConflict(t *testing.T) {
 	d := disktest.New()
 	f, err := openOn(d, "log")
@@ -40,7 +41,7 @@ func TestFileLogConflict(t *testing.T) {
 	}
 }
 
-// A file that cannot be read is not corrupt.
+// If the disk fails to read the file, the error does not match ErrCorrupt.
 func TestFileLogReadErrors(t *testing.T) {
 	d := disktest.New()
 	f, err := openOn(d, "log")
@@ -78,7 +79,8 @@ func TestFileLogBecomesShorter(t *testing.T) {
 	}
 }
 
-// A sector of the last record turns into zeros while the log is open. That is not a torn append.
+// If a sector of the last record becomes zeros while the log is open, Read reports damage and no
+// unfinished append.
 func TestFileLogLosesASectorWhileOpen(t *testing.T) {
 	records := chaintest.Records(t, 2)
 	records = append(records, longRecord(records, 1))
@@ -104,7 +106,7 @@ func TestFileLogAddsNobody(t *testing.T) {
 	}
 }
 
-// A slowFile lets a Sync wait.
+// A slowFile is a file whose Sync waits.
 type slowFile struct {
 	disk.File
 	syncing, sync chan struct{}
@@ -136,7 +138,7 @@ func TestFileLogReadsDuringAnAppend(t *testing.T) {
 	chaintest.Check(t, f, records)
 }
 
-// Readers and a writer at the same time, for the race detector.
+// Two goroutines read while one appends, for the race detector.
 func TestFileLogReadsAndAppends(t *testing.T) {
 	f, records := openLog(t, t.TempDir()), chaintest.Records(t, 60)
 	var readers sync.WaitGroup
@@ -161,7 +163,7 @@ func TestFileLogReadsAndAppends(t *testing.T) {
 	readers.Wait()
 }
 
-// BenchmarkFileLogRead catches up 100 records from the middle of a log.
+// BenchmarkFileLogRead reads 100 records from the middle of a log.
 func BenchmarkFileLogRead(b *testing.B) {
 	f := openLog(b, b.TempDir())
 	frames := []byte(nil)
@@ -183,7 +185,7 @@ func BenchmarkFileLogRead(b *testing.B) {
 	}
 }
 
-// A read ends with its context.
+// Read ends when its context ends.
 func TestReadEnds(t *testing.T) {
 	for _, log := range []runlog.Log{&runlog.Memory{}, openLog(t, t.TempDir())} {
 		chaintest.Append(t, log, chaintest.Records(t, 5))

@@ -71,7 +71,7 @@ func TestRosterDamageShows(t *testing.T) {
 	}
 }
 
-// A roster belongs to one log.
+// Open refuses a roster that belongs to another log.
 func TestRosterOfAnotherLog(t *testing.T) {
 	_, whole := withRoster(t)
 	dir := t.TempDir()
@@ -90,7 +90,8 @@ func TestRosterOfAnotherLog(t *testing.T) {
 	}
 }
 
-// A roster of the old form stays as it is until somebody leads, and is sealed then.
+// A roster of the old form stays as it is until a coordinator begins. Then the log writes it in the
+// new form.
 func TestOldRosterIsSealed(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "roster")

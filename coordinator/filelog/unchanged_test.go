@@ -19,7 +19,8 @@ import (
 	"github.com/zofl/zofl/internal/disk/disktest"
 )
 
-// later sets a file's time as a later write would: these tests are quicker than its clock.
+// later sets a file's time as a later write would. These tests are faster than a tick of the file
+// system's clock.
 func later(t *testing.T, path string) {
 	t.Helper()
 	at := time.Now().Add(time.Second)
@@ -28,9 +29,9 @@ func later(t *testing.T, path string) {
 	}
 }
 
-// Whatever somebody does to the file of records under a running coordinator: no record and no
-// member is acknowledged after that, the error says what happened, and what is there stays as it
-// is. When it is as it was, the log goes on.
+// Somebody changes the file of records while a coordinator runs. After that the log acknowledges no
+// record and no member, the error says what happened, and the log does not change the file. Once
+// the file is restored, the log goes on.
 func TestLogIsGone(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files that are open can be neither renamed nor removed")
@@ -183,7 +184,7 @@ func tree(t *testing.T, dir string) (all []string) {
 	return all
 }
 
-// The same while the record is being written: it is not acknowledged.
+// If somebody changes the file during an append, the log does not acknowledge the record.
 func TestLogIsGoneMeanwhile(t *testing.T) {
 	records := chaintest.Records(t, 3)
 	for name, spoil := range map[string]func(d *disktest.Disk) error{
@@ -217,7 +218,7 @@ func TestLogIsGoneMeanwhile(t *testing.T) {
 	}
 }
 
-// A busyFile is a file to which something happens within a Sync.
+// A busyFile is a file that another process changes during a Sync.
 type busyFile struct {
 	disk.File
 	do func() error
@@ -229,7 +230,8 @@ func (f *busyFile) Sync() error {
 	return err
 }
 
-// A file whose time alone changes is read again a few times, and then trusted.
+// If only the time of the file changes, the log reads the file again a few times, and then ignores
+// the time.
 func TestTouchedLog(t *testing.T) {
 	dir := t.TempDir()
 	f, records := openLog(t, dir), chaintest.Records(t, 12)
@@ -249,7 +251,8 @@ func TestTouchedLog(t *testing.T) {
 	}
 }
 
-// A disk that takes no bytes is named, and the log goes on when it does.
+// If the disk refuses writes, the error names the file, and the log goes on once the disk accepts
+// writes.
 func TestReadOnlyDisk(t *testing.T) {
 	d := disktest.New()
 	l := &fileBook{t: t}

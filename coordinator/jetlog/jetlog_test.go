@@ -15,10 +15,10 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// Tests against servers are in testing/jetstream.
+// The tests with real servers are in testing/jetstream.
 
 func TestJetStreamConfig(t *testing.T) {
-	nc := &nats.Conn{} // only looked at, not used
+	nc := &nats.Conn{} // only compared with nil
 	good := Config{Conn: nc, Run: "r"}
 	got, err := good.withDefaults()
 	if err != nil || got.Replicas != 1 || got.LeaseTTL != 10*time.Second ||
@@ -41,7 +41,7 @@ func TestJetStreamConfig(t *testing.T) {
 	}
 }
 
-// A broker's answer decides whether it is asked again.
+// The kind of a broker's error decides whether the log repeats the request.
 func TestBrokerErrors(t *testing.T) {
 	api := func(http int, code jetstream.ErrorCode) error {
 		return fmt.Errorf("nats: %w", &jetstream.APIError{Code: http, ErrorCode: code})
@@ -75,7 +75,7 @@ func TestBrokerErrors(t *testing.T) {
 	}
 }
 
-// A chain can be followed from any record on.
+// Resume works from any record on.
 func TestResume(t *testing.T) {
 	records := chaintest.Records(t, 6)
 	for from := 1; from <= len(records); from++ {
@@ -100,7 +100,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// A wait ends with its context.
+// sleep returns false when its context ends.
 func TestBackoff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var b backoff
@@ -118,8 +118,8 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// A server leads a stream if no majority can have elected another without those that it has heard
-// from lately.
+// A server certainly leads a stream if it has heard lately from so many others that the rest cannot
+// have elected another leader.
 func TestLeads(t *testing.T) {
 	for name, tt := range map[string]struct {
 		replicas int
