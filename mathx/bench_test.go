@@ -58,8 +58,8 @@ type benchCase struct {
 
 var benchLengths = []int{64, 4096, 65536, 1 << 20}
 
-// BenchmarkVectors reports elements a second at every level; its MB/s count bytes read
-// and written.
+// BenchmarkVectors reports elements a second at every level. The reported MB/s count bytes read and
+// written.
 func BenchmarkVectors(b *testing.B) {
 	for _, n := range benchLengths {
 		for _, c := range benchCases(n) {
@@ -77,8 +77,8 @@ func BenchmarkVectors(b *testing.B) {
 	}
 }
 
-// BenchmarkRatio reports how many times faster the best level is than Go code: the median
-// over repetitions that time one and then the other.
+// BenchmarkRatio reports how many times faster the best level is than Go code. Each repetition
+// times both, and the result is the median.
 func BenchmarkRatio(b *testing.B) {
 	for _, n := range benchLengths {
 		for _, c := range benchCases(n) {

@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/internal/isa/isatest"
 )
 
-// naiveCholesky is Cholesky by another algorithm, which subtracts each kept row's products
-// from all remaining elements. For each element the order is the same.
+// naiveCholesky is Cholesky by another algorithm: it subtracts each kept row's products from all
+// remaining elements. For each element, the order of operations is the same as in Cholesky.
 func naiveCholesky(gram []float64, n int) (r []float64, rank int) {
 	var g [MaxColumns][MaxColumns]float64
 	largest := 0.0
@@ -50,8 +50,8 @@ func naiveCholesky(gram []float64, n int) (r []float64, rank int) {
 	return r, rank
 }
 
-// checkCholesky compares Cholesky with the naive version, checks what its doc promises of
-// any result, and returns the result.
+// checkCholesky compares Cholesky with naiveCholesky, checks the properties that Cholesky's doc
+// promises, and returns the result.
 func checkCholesky(t *testing.T, gram []float64, n int) (r []float64, rank int) {
 	t.Helper()
 	r = make([]float64, len(gram))
@@ -104,7 +104,7 @@ func TestCholeskyMatchesNaive(t *testing.T) {
 	}
 }
 
-// A case has columns, and says which of them are kept.
+// Each case has columns, and says which of the columns Cholesky keeps.
 var dropCases = []struct {
 	name    string
 	columns [][]float32
@@ -118,11 +118,11 @@ var dropCases = []struct {
 	{"opposite", [][]float32{{1, 2, 3}, {-2, -4, -6}, {0, 1, 0}}, "101"},
 	{"sum of two", [][]float32{{1, 0, 2}, {0, 3, 1}, {1, 3, 3}}, "110"},
 	{"more than elements", [][]float32{{1, 2}, {3, 4}, {5, 6}, {7, 9}}, "1100"},
-	// The pivot is the float32 below 1e-5, or the one above, squared.
+	// The pivot is the square of a float32 just below or just above 1e-5.
 	{"short", [][]float32{{1, 0}, {0, 1e-5}}, "10"},
 	{"less short", [][]float32{{1, 0}, {0, math.Nextafter32(1e-5, 1)}}, "11"},
 	{"short as the longest", [][]float32{{4, 0}, {0, 4e-5}, {1, 1}}, "101"},
-	// The largest is of the Gram matrix, not of the pivots so far.
+	// The limit depends on the largest element of the Gram matrix, not on the pivots so far.
 	{"short before long", [][]float32{{0, 0x1p-17}, {1, 0}}, "01"},
 	{"near", [][]float32{{1, 0}, {1, 0x1p-17}}, "10"},
 	{"less near", [][]float32{{1, 0}, {1, 0x1p-16}}, "11"},
@@ -154,7 +154,7 @@ func testCholeskyDrops(t *testing.T) {
 	}
 }
 
-// checkBasis checks that the columns of Q are zeros if dropped, and orthonormal otherwise.
+// checkBasis checks that the dropped columns of Q are zeros and the other columns orthonormal.
 func checkBasis(t *testing.T, columns [][]float32, r []float64) {
 	t.Helper()
 	q := orthonormalized(columns, r)
@@ -197,7 +197,7 @@ func TestCholeskyPanics(t *testing.T) {
 	}
 }
 
-// Any numbers, even those of a triangle that is no Gram matrix, give a finite R.
+// Cholesky gives a finite R for any numbers, even if they are no Gram matrix.
 func FuzzCholesky(f *testing.F) {
 	g := lcg(13)
 	for _, n := range []int{1, 2, 3, 5} {

@@ -45,7 +45,8 @@ func TestDot(t *testing.T) {
 	})
 }
 
-// The order matters within a block, and in each lane of blocks that are summed at once.
+// The inputs detect a wrong order of additions within a block, also in blocks that a kernel sums at
+// the same time.
 func TestDotOfSpecialValues(t *testing.T) {
 	isatest.Each(t, func(t *testing.T) {
 		for _, special := range specials() {

@@ -167,7 +167,7 @@ func TestExactSumOrderAndGrouping(t *testing.T) {
 	}
 }
 
-// 2^60 additions would take too long, but a sum can be doubled 60 times.
+// The test doubles a sum 60 times, because 2^60 additions would take too long.
 func TestExactSumHasRoom(t *testing.T) {
 	for _, x := range []float32{math.MaxFloat32, -math.MaxFloat32} {
 		var s ExactSum
@@ -265,7 +265,7 @@ func FuzzExactSum(f *testing.F) {
 	})
 }
 
-// A coordinator adds K*P scalars for each reply; this is one reply of 64.
+// A coordinator adds K*P scalars for each reply. The benchmark adds one reply of 64 scalars.
 func BenchmarkExactSumAdd(b *testing.B) {
 	r := rand.New(rand.NewPCG(3, 3))
 	x := make([]float32, 1<<16)

@@ -6,8 +6,8 @@ import (
 	"github.com/zofl/zofl/mathx"
 )
 
-// Replies in any order, or summed in groups first, have the same mean, since nothing is
-// rounded before the division.
+// Replies in any order, or summed in groups first, have the same mean, because ExactSum rounds only
+// after the division.
 func ExampleExactSum() {
 	var near, far, all mathx.ExactSum
 	near.Add(1e30, 3)
@@ -19,7 +19,7 @@ func ExampleExactSum() {
 	// Output: 0.1875
 }
 
-// Heavy-ball momentum on f(x) = x*x/2, whose gradient is x.
+// MomentumStep makes heavy-ball steps on f(x) = x*x/2, whose gradient is x.
 func ExampleMomentumStep() {
 	x, m := []float32{8, -4}, make([]float32, 2)
 	for range 3 {
@@ -32,8 +32,8 @@ func ExampleMomentumStep() {
 	// [1.375 -0.6875] [8.5 -4.25]
 }
 
-// The second element's delta is a hundredth of the first's, yet their steps are nearly
-// equal.
+// The delta of the second element is a hundredth of the first element's delta, but the steps of
+// both elements are nearly equal.
 func ExampleAdaptiveStep() {
 	x, m := make([]float32, 2), make([]float32, 2)
 	v, vhat := make([]float32, 2), make([]float32, 2)
@@ -43,7 +43,7 @@ func ExampleAdaptiveStep() {
 	// Output: [0.25 -0.24994999] [0.25 -0.0025] [0.25 2.5e-05]
 }
 
-// The second move adds a direction to that of the first; the third adds none.
+// The second move adds a direction to the subspace of the first. The third move adds none.
 func ExampleOrthonormalize() {
 	moves := [][]float32{{3, 4, 0}, {3, 4, 2}, {0, 0, 1}}
 	r := make([]float64, mathx.GramLen(len(moves)))

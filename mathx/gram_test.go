@@ -43,7 +43,7 @@ func TestGramIsDot(t *testing.T) {
 	})
 }
 
-// Blocks computed separately, the last one first, have the same sum.
+// The sum is the same if Gram computes each block separately, the last block first.
 func TestAddGram(t *testing.T) { isatest.Each(t, testAddGram) }
 
 func testAddGram(t *testing.T) {
@@ -69,7 +69,7 @@ func testAddGram(t *testing.T) {
 	}
 }
 
-// The old content of dst does not matter, and nothing is written beyond dst.
+// Gram ignores the old content of dst, and writes nothing beyond dst.
 func TestGramSetsItsTriangle(t *testing.T) {
 	g := lcg(9)
 	columns := g.columns(6, 50, 110)

@@ -65,7 +65,8 @@ func testOrthonormalizeMatchesNaive(t *testing.T) {
 	}
 }
 
-// This compares the float64 results, because one bit of float64 rarely changes a float32.
+// The test compares float64 results, because an error of one bit in float64 rarely changes the
+// float32.
 func TestSubstitute(t *testing.T) { isatest.Each(t, testSubstitute) }
 
 func testSubstitute(t *testing.T) {

@@ -2,7 +2,7 @@
 
 package mathx
 
-// stride is the distance between the lengths that tests try. Nothing here is concurrent,
-// and under the race detector a test of all lengths would take ten times as long. Without
-// the race detector, check.sh tries all lengths.
+// stride is the distance between the lengths that tests try. Under the race detector tests skip
+// most lengths, because they would take ten times as long, and nothing in package mathx is
+// concurrent. Without the race detector, check.sh tries all lengths.
 const stride = 13

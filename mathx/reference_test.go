@@ -2,8 +2,8 @@ package mathx
 
 import "math"
 
-// An operation has its vectors and coefficients in the order of its function's parameters.
-// It only reads the last vector.
+// An operation has its vectors and coefficients in the order of its function's parameters. An
+// operation only reads its last vector.
 type operation struct {
 	name       string
 	vectors    int

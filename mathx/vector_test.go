@@ -28,8 +28,8 @@ func guarded(x []float32, offset int) (inner []float32, intact func() bool) {
 	}
 }
 
-// check runs an operation on copies of the vectors, the first at the given offset and the
-// others at different ones, and compares the results.
+// check runs an operation on copies of the vectors, and compares the results. The first copy begins
+// at the given offset, and the others at different offsets.
 func (o operation) check(t *testing.T, vectors, want [][]float32, c []float32, offset int) {
 	t.Helper()
 	got := make([][]float32, o.vectors)
@@ -79,7 +79,7 @@ func specials() []float32 {
 	return x
 }
 
-// Every pair of special values occurs in every two vectors, with every special coefficient.
+// For every two vectors and every special coefficient, the test tries all pairs of special values.
 func TestVectorsOfSpecialValues(t *testing.T) {
 	s := specials()
 	n := len(s)
@@ -104,7 +104,7 @@ func TestVectorsOfSpecialValues(t *testing.T) {
 	}
 }
 
-// A source may be a destination.
+// An operation may read from a vector that it writes.
 func TestVectorsInPlace(t *testing.T) {
 	for _, o := range operations {
 		t.Run(o.name, func(t *testing.T) {

@@ -29,7 +29,8 @@ func bench(b *testing.B, seeds int, f func(dst []float32)) {
 	}
 }
 
-// BenchmarkNormFloat64 is the baseline of the others: Axpy with the standard library.
+// BenchmarkNormFloat64 is the baseline of the other benchmarks: Axpy with the standard library's
+// normals.
 func BenchmarkNormFloat64(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	bench(b, 1, func(dst []float32) { axpyNormFloat64(dst, r) })
@@ -89,9 +90,9 @@ func BenchmarkSquaredNorm(b *testing.B) {
 // ratioLen is the length of BenchmarkRatio's vectors, which fit a second-level cache.
 const ratioLen = 65536
 
-// BenchmarkRatio reports how many times faster the kernels are than the NormFloat64 loop, with
-// each instruction set, in seed-elements a second. PerturbPair counts the elements of its one
-// direction, though it writes two vectors.
+// BenchmarkRatio reports how many times faster the kernels are than the NormFloat64 loop, with each
+// instruction set, in seed-elements a second. For PerturbPair it counts the elements of the
+// direction once, although PerturbPair writes two vectors.
 func BenchmarkRatio(b *testing.B) {
 	dst, minus, x := make([]float32, ratioLen), make([]float32, ratioLen), make([]float32, ratioLen)
 	normal, rademacher := Direction{Dist: Normal}, Direction{Dist: Rademacher}

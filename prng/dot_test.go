@@ -34,7 +34,7 @@ func testDotMatchesReference(t *testing.T) {
 	}
 }
 
-// An element that is not a number makes the product none, wherever it is.
+// A NaN anywhere in g makes the product NaN.
 func TestDotOfNaN(t *testing.T) {
 	isatest.Each(t, func(t *testing.T) {
 		for _, dist := range distributions {

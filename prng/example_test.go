@@ -6,8 +6,8 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// A device probes a model along a direction, and every replica applies the result: neither sends
-// the direction.
+// A device probes a model along a direction, and every replica applies the result. Nobody sends the
+// direction.
 func Example() {
 	z := prng.Direction{
 		Key:          prng.RecordKey([]byte("public seed"), 2),

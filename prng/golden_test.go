@@ -23,7 +23,7 @@ const (
 	goldenVectors = 47
 )
 
-// vector is a paragraph of the file: its fields in order. The specification says what they mean.
+// vector is a paragraph of the file: its fields in order. The specification defines the fields.
 type vector struct {
 	names, values []string
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/zofl/zofl/internal/isa/isatest"
 )
 
-// guard surrounds every destination; a kernel that writes outside changes it.
+// guard is the value around every destination. A kernel that writes outside the destination changes
+// a guard.
 const guard = 12345.5
 
 // guarded returns a slice of n elements, values of a smooth ramp, between guards.
@@ -43,8 +44,8 @@ func checkSame(t *testing.T, name string, got, want []float32) {
 	}
 }
 
-// lengths are all short ones and those about the borders of rows, chunks, blocks and tiles;
-// with -short every 13th of the short ones.
+// lengths returns all short lengths, and the lengths around the borders of rows, chunks, blocks and
+// tiles. With -short it returns only every 13th short length.
 func lengths() []int {
 	var all []int
 	step := 1

@@ -47,8 +47,8 @@ func testOffsets(t *testing.T) {
 	}
 }
 
-// An offset is a destination between guards, at a number of elements from the start of an
-// allocation.
+// An offset is a destination between guards. The destination begins some elements after the start
+// of an allocation.
 type offset struct {
 	t     *testing.T
 	n     int

@@ -2,7 +2,7 @@ package prng
 
 import "math"
 
-// The reference form of scheme 1: one element at a time, as in the specification.
+// These functions compute scheme 1 one element at a time, as in the specification.
 
 // refOutput returns output r of a lane of a block of z.
 func refOutput(z Direction, block uint32, lane, r int) uint64 {

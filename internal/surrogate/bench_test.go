@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/internal/surrogate"
 )
 
-// The size for which FZooS is meant: that of the paper's appendix G, with a window.
+// These are the sizes of the paper's appendix G, with a window.
 const (
 	benchWindow     = 1000
 	benchDim        = 300
@@ -69,7 +69,7 @@ func (b *bench) arrive() {
 	b.fit.Add(x, quadratic(x))
 }
 
-// surrogate has the operations of an iteration.
+// surrogate makes the operations of a local iteration.
 func (b *bench) surrogate() (gradient, uncertainty, w []float64) {
 	x := b.cloud.center
 	uncertainty, gradient = make([]float64, benchCandidates), make([]float64, benchDim)
@@ -90,9 +90,9 @@ func addCorrection(f *surrogate.Features, gradient, x, global, own []float64) {
 	}
 }
 
-// BenchmarkIteration is a local iteration of FZooS at n=1000, d=300, M=10,000: it adds six
-// points, judges a hundred candidates, and computes the gradient and its correction. It
-// also computes the weights, which a client does only once a round.
+// BenchmarkIteration is a local iteration of FZooS at n=1000, d=300, M=10,000: it adds six points,
+// computes the uncertainty at a hundred candidates, and computes the gradient and its correction.
+// It also computes the weights, although a client does that only once a round.
 func BenchmarkIteration(b *testing.B) {
 	s := newBench()
 	for b.Loop() {
@@ -101,7 +101,7 @@ func BenchmarkIteration(b *testing.B) {
 	}
 }
 
-// BenchmarkRefit is the same, with everything computed from the points each time.
+// BenchmarkRefit is the same iteration, but computes everything from the points each time.
 func BenchmarkRefit(b *testing.B) {
 	s := newBench()
 	for b.Loop() {
@@ -110,7 +110,7 @@ func BenchmarkRefit(b *testing.B) {
 	}
 }
 
-// BenchmarkRatio times both, one after the other, and fails if their answers differ.
+// BenchmarkRatio times surrogate and refit, one after the other, and fails if their answers differ.
 func BenchmarkRatio(b *testing.B) {
 	s := newBench()
 	var ratios, own, dense []float64

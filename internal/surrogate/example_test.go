@@ -6,7 +6,7 @@ import (
 	"github.com/zofl/zofl/internal/surrogate"
 )
 
-// The gradient of a function that can only be evaluated, from values measured so far.
+// A Process estimates the gradient of a function from values measured so far.
 func ExampleProcess() {
 	f := func(x []float64) float64 { return 3 + x[0]*x[0] - 2*x[1] }
 	p := surrogate.New(surrogate.Config{Dim: 2, Window: 8, LengthScale: 2, Noise: 1e-9})

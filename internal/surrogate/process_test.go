@@ -33,8 +33,8 @@ func (c *cloud) point() []float64 {
 	return x
 }
 
-// quadratic has its minimum, -0.25, at 0.475 in each coordinate, like the paper's scaled to
-// [0, 1].
+// quadratic has its minimum, -0.25, at 0.475 in each coordinate, like the paper's quadratic scaled
+// to [0, 1].
 func quadratic(x []float64) float64 {
 	sum := 0.0
 	for _, v := range x {
@@ -150,7 +150,7 @@ func TestWithoutPoints(t *testing.T) {
 	}
 }
 
-// One value, or equal values, give a gradient of 0.
+// With a single value, or with equal values, the gradient is 0.
 func TestEqualValues(t *testing.T) {
 	for _, n := range []int{1, 5} {
 		p := surrogate.New(surrogate.Config{Dim: 2, Window: 9, LengthScale: 1, Noise: 1e-6})

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// refit computes the answers of surrogate in the plain way: with new matrices and factors,
-// and Dim triangular solves for each candidate.
+// refit computes the same results as surrogate without reuse: with new matrices and factors, and
+// Dim triangular solves for each candidate.
 func (b *bench) refit() (gradient, uncertainty, w []float64) {
 	n, x := len(b.points), b.cloud.center
 	y, mean := make([]float64, n), 0.0
@@ -107,7 +107,7 @@ func gauss(a, b []float64) float64 {
 	return math.Exp(-sum / 2)
 }
 
-// inner is as fast as the package's own function, by four sums.
+// inner returns the inner product. It uses four sums, and is as fast as the package's own function.
 func inner(a, b []float64) float64 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3 float64

@@ -8,8 +8,7 @@ import (
 	"github.com/zofl/zofl/internal/surrogate"
 )
 
-// A mix of points that coincide, nearly coincide or are far apart, and of values of all
-// sizes.
+// wild draws points that coincide, nearly coincide or are far apart, and values of all sizes.
 func wild(r *rand.Rand, dim int, before []float64) (x []float64, y float64) {
 	x = make([]float64, dim)
 	distance := []float64{0, 1e-12, 1e-8, 1e-4, 1e-1, 1, 1e3, 1e100}[r.IntN(8)]
@@ -115,8 +114,8 @@ func TestJitter(t *testing.T) {
 	}
 }
 
-// The caller must refuse numbers that are not finite. If it does not, nothing panics, and
-// their effect ends when the point leaves the window.
+// If a caller adds numbers that are not finite, no method panics, and their effect ends when the
+// point leaves the window.
 func TestNotFinite(t *testing.T) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
 		cfg := surrogate.Config{Dim: 2, Window: 6, LengthScale: 1, Noise: 1e-6}

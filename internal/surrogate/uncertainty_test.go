@@ -17,9 +17,9 @@ func traceOf(p *surrogate.Process, dim int, x []float64) (trace float64) {
 	return trace
 }
 
-// The factor and the inverse give the same result, also after the inverse was updated with
-// half a window of points. The terms that cancel are as large as the prior trace times the
-// norm of A^-1, at most 1/noise.
+// The factor and the inverse give the same trace, also after half a window of new points updated
+// the inverse. The terms that cancel are as large as the prior trace times the norm of A^-1, at
+// most 1/noise.
 func TestUncertaintyIsTheTrace(t *testing.T) {
 	for _, c := range []struct {
 		n, dim int
@@ -84,7 +84,7 @@ func TestUncertaintyFalls(t *testing.T) {
 	}
 }
 
-// A covariance has no negative direction.
+// The covariance is positive semidefinite.
 func TestCovarianceIsSemidefinite(t *testing.T) {
 	const d = 6
 	p := surrogate.New(

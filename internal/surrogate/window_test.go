@@ -31,7 +31,7 @@ func queries(c *cloud, n int) [][]float64 {
 	return xs
 }
 
-// sameAs compares a process with a fresh one of the same points.
+// sameAs compares a process with a new process that has the same points.
 func sameAs(t *testing.T, p *surrogate.Process, cfg surrogate.Config, points [][]float64,
 	c *cloud) {
 	t.Helper()
@@ -47,8 +47,8 @@ func sameAs(t *testing.T, p *surrogate.Process, cfg surrogate.Config, points [][
 	near(t, "uncertainty", uncertainty, wantUncertainty, 1e-8)
 }
 
-// The window has every length modulo 4, and is queried at every age of the factor; the
-// first queries come before it is full.
+// The test tries windows of every length modulo 4, and queries the process at every age of the
+// factor. The first queries come before the window is full.
 func TestWindowIsAFreshProcess(t *testing.T) {
 	for window := 1; window <= 13; window += 3 {
 		t.Run(fmt.Sprint(window), func(t *testing.T) {
@@ -136,7 +136,7 @@ func byPoint(v []float64, each int) []float64 {
 	return slices.Concat(r...)
 }
 
-// Answers stay the same when a stored trajectory is restored.
+// A process restored from its stored points gives the same answers.
 func TestPointsRestore(t *testing.T) {
 	cfg := surrogate.Config{Dim: 3, Window: 10, LengthScale: 1, Noise: 1e-5}
 	p, c := surrogate.New(cfg), newCloud(10, 3, 1)

@@ -47,7 +47,8 @@ func (p pass) write() {
 	RET()
 }
 
-// loop makes iterations of that many steps while n elements suffice for one.
+// loop generates a loop. Each iteration does that many steps, as long as enough of the n elements
+// remain.
 func (p pass) loop(label string, steps int, n reg.Register, base pointers, c constants) {
 	JMP(LabelRef(label + "Test"))
 	Label(label)

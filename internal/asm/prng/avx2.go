@@ -56,9 +56,9 @@ func (m *avx2) row(s *state) (w []reg.VecVirtual) {
 	return w
 }
 
-// normals loads the table's pairs one by one. On processors without AVX-512 gathers are
-// slow, by design or since their microcode fix; where gathers are fast, both ways are
-// within 4 %.
+// normals loads the table's pairs one by one. On processors without AVX-512, gather instructions
+// are slow, by design or since a microcode fix. On processors with fast gathers, the two ways
+// differ by at most 4 %.
 func (m *avx2) normals(w []reg.VecVirtual, table reg.Register) (z []reg.VecVirtual) {
 	for i, f := range w {
 		VPOR(m.one, f, f)

@@ -6,7 +6,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// ahead is the distance in bytes at which a kernel prefetches.
+// ahead is how many bytes ahead of its position a kernel prefetches.
 const ahead = 2048
 
 func fill(m machine) {

@@ -20,7 +20,7 @@ func loadSigns(m machine) {
 	RET()
 }
 
-// A signer generates code that yields a, or -a where the next sign is 1.
+// A signer generates code that gives a for each sign of 0, and -a for each sign of 1.
 type signer interface {
 	// load loads the signs of the next 32 elements.
 	load(s reg.Register)

@@ -113,7 +113,7 @@ func unpack(lower, higher func(ops ...Op), a, b reg.VecVirtual) (low, high reg.V
 	return low, high
 }
 
-// storeIndices writes the 256 indices to the frame, in order.
+// storeIndices writes the 256 indices to the stack frame, in order.
 func storeIndices(indices Mem, v [8]reg.VecVirtual) {
 	for i, x := range v {
 		h, q := i/4, i%4
