@@ -9,6 +9,6 @@
 // # Permissions
 //
 // If a NATS server denies a publish or a subscription, Publish or Subscribe has already returned
-// nil. Only the connection's error handler receives the error. That handler belongs to the app, and
-// this package does not replace it. To learn of a denial, call Check.
+// nil. Only the connection's error handler receives the error. The error handler belongs to the
+// app, and package bus does not replace it. To learn of a denial, call Check.
 package bus

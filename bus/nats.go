@@ -13,8 +13,8 @@ import (
 )
 
 // A NATS subscription queues up to PendingMessages messages and PendingBytes bytes for a slow
-// handler before the subscription drops messages. These limits are enough for one reply from each
-// of a million devices. No memory is reserved in advance.
+// handler before the subscription drops messages. PendingMessages and PendingBytes are enough for
+// one reply from each of a million devices. No memory is reserved in advance.
 const (
 	PendingMessages = 1 << 20
 	PendingBytes    = 256 << 20
@@ -29,9 +29,9 @@ const (
 // checkTimeout bounds a Check whose context has no deadline.
 const checkTimeout = 5 * time.Second
 
-// NATS returns a Bus over a connection, which still belongs to the caller. This package never
-// dials, closes or drains it, and does not change its handlers. Only Reconnect makes the connection
-// connect again, with [nats.Conn.ForceReconnect].
+// NATS returns a Bus over a connection, which still belongs to the caller. Package bus never dials,
+// closes or drains the connection, and does not change its handlers. Only Reconnect makes the
+// connection connect again, with [nats.Conn.ForceReconnect].
 //
 // Publish writes the message to the connection's buffer, which the connection flushes by itself.
 // Request uses the connection's one inbox subscription. A user who may not subscribe to _INBOX.>

@@ -110,9 +110,9 @@ type Result struct {
 // time.
 //
 // Run's error is a [*plan.Error] if the plan cannot run on these devices, and an [*OptionError] if
-// the first round alone could take more evaluations than Queries. It matches [ErrDiverged] or
-// [ErrPaused] if the run failed, and then names a device that failed. Once the run has begun, Run
-// returns a result even with an error.
+// the first round alone could take more evaluations than Queries. The error matches [ErrDiverged]
+// or [ErrPaused] if the run failed, and then names a device that failed. Once the run has begun,
+// Run returns a result even with an error.
 func Run(ctx context.Context, plan *plan.Plan, devices []objective.Objective,
 	o Options) (*Result, error) {
 	copied, err := rehearsal(plan, devices, &o)

@@ -17,12 +17,12 @@ import (
 var ErrGradient = errors.New("a gradient that is not of its loss")
 
 // CheckGradient compares a gradient or slope with differences of the loss, once, on the first
-// device that has both. It returns an error that matches [ErrGradient] if the rise of the loss is
-// less than two thirds, or more than one and a half times, of the rise that the gradient predicts.
-// The error requires this mismatch at each of the distances 0.001, 0.01 and 0.1 at which the
-// difference exceeds the noise of the loss. CheckGradient evaluates up to 24 losses, at or near the
-// initial parameters. If the plan has boxes or uses no gradients, CheckGradient evaluates nothing
-// and returns nil. It also returns nil if the device fails.
+// device that has both. CheckGradient returns an error that matches [ErrGradient] if the rise of
+// the loss is less than two thirds, or more than one and a half times, of the rise that the
+// gradient predicts. The error requires this mismatch at each of the distances 0.001, 0.01 and 0.1
+// at which the difference exceeds the noise of the loss. CheckGradient evaluates up to 24 losses,
+// at or near the initial parameters. If the plan has boxes or uses no gradients, CheckGradient
+// evaluates nothing and returns nil. CheckGradient also returns nil if the device fails.
 func CheckGradient(ctx context.Context, p *plan.Plan, devices []objective.Objective,
 	o Options) error {
 	if len(p.Boxes) > 0 || p.Estimator == plan.Surrogate {

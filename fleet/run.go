@@ -128,8 +128,8 @@ func (d *Device) record(p client.Progress) error {
 
 var errDone = errors.New("all devices saw the end")
 
-// together runs the coordinator and the clients. It returns when all clients have seen the end of
-// the run, when ctx ends, or when the coordinator or a client fails.
+// together runs the coordinator and the clients. together returns when all clients have seen the
+// end of the run, when ctx ends, or when the coordinator or a client fails.
 func (r *run) together(ctx context.Context) error {
 	defer r.bus.Close()
 	ctx, cancel := context.WithCancelCause(ctx)

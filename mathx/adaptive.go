@@ -44,7 +44,8 @@ func AdaptiveStep(x, m, v, vhat []float32, c Adaptive, delta []float32) {
 
 // AdamStep makes a global update of ZO-AdaFL, equations (2) to (4), without line 15 of its
 // algorithm. This update is FedAdam with epsilon under the root. Unlike [AdaptiveStep], AdamStep
-// divides by the root of v, not of the largest v so far. So AdamStep needs one vector less.
+// divides by the root of v, not of the largest v so far. So AdamStep needs one vector less than
+// AdaptiveStep.
 //
 //	gain1, gain2 := 1-c.Beta1, 1-c.Beta2
 //	for i, d := range delta {
@@ -54,8 +55,8 @@ func AdaptiveStep(x, m, v, vhat []float32, c Adaptive, delta []float32) {
 //		x[i] += float32(c.Alpha * (m[i] / root))
 //	}
 //
-// It rounds as AdaptiveStep does, and takes the same initial values. It panics if the lengths
-// differ.
+// AdamStep rounds as AdaptiveStep does, and takes the same initial values. AdamStep panics if
+// the lengths differ.
 func AdamStep(x, m, v []float32, c Adaptive, delta []float32) {
 	n := len(x)
 	if len(m) != n || len(v) != n || len(delta) != n {
@@ -105,8 +106,8 @@ func YogiStep(x, m, v []float32, c Adaptive, delta []float32) {
 //		x[i] += float32(c.Alpha * (m[i] / root))
 //	}
 //
-// It rounds as AdaptiveStep does, and takes the same initial values. It panics if the lengths
-// differ.
+// AdaGradStep rounds as AdaptiveStep does, and takes the same initial values. AdaGradStep panics if
+// the lengths differ.
 func AdaGradStep(x, m, v []float32, c Adaptive, delta []float32) {
 	n := len(x)
 	if len(m) != n || len(v) != n || len(delta) != n {

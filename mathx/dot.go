@@ -1,6 +1,6 @@
 package mathx
 
-// Dot returns the inner product of a and b in float64. It adds in the order of [SumSquares]: the
+// Dot returns the inner product of a and b in float64. Dot adds in the order of [SumSquares]: the
 // products in each block of 4096 elements, in ascending order, and then the sums of the blocks, in
 // ascending order. A product of two float32 is exact.
 //

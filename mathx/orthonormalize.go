@@ -50,8 +50,9 @@ func Orthonormalize(dst, columns [][]float32, r []float64) {
 	}
 }
 
-// substituteGeneric turns t, a column of A, into the column of Q. It subtracts the components along
-// the earlier columns of Q, and divides by the diagonal element of R. r is the column of R.
+// substituteGeneric turns t, a column of A, into the column of Q. substituteGeneric subtracts the
+// components along the earlier columns of Q, and divides by the diagonal element of R. r is the
+// column of R.
 func substituteGeneric(t *[chunk]float64, q *[MaxColumns][chunk]float64, r []float64) {
 	last := len(r) - 1
 	for i, c := range r[:last] {

@@ -3,8 +3,8 @@ package mathx
 import "math"
 
 // SignStep moves each element of x by alpha, up or down as the sign of the element of delta says.
-// delta is the mean move of a round's clients, so SignStep is signSGD applied by the server. It
-// needs no state.
+// delta is the mean move of a round's clients, so SignStep is signSGD applied by the server.
+// SignStep needs no state.
 //
 //	for i, d := range delta {
 //		switch {
@@ -27,8 +27,8 @@ func SignStep(x []float32, alpha float32, delta []float32) {
 	signStep(x, alpha, delta)
 }
 
-// signStepGeneric branches only on zero and NaN, which are rare. It has no branch on the sign,
-// because processors cannot predict signs.
+// signStepGeneric branches only on zero and NaN, which are rare. The loop has no branch on the
+// sign, because processors cannot predict signs.
 func signStepGeneric(x []float32, alpha float32, delta []float32) {
 	delta = delta[:len(x)]
 	for i, d := range delta {

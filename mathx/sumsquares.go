@@ -7,8 +7,8 @@ import "math"
 // block.
 const block = 4096
 
-// SumSquares returns the sum of squares of x in float64. It adds the squares in each block of 4096
-// elements, in ascending order, and then the sums of the blocks, in ascending order.
+// SumSquares returns the sum of squares of x in float64. SumSquares adds the squares in each block
+// of 4096 elements, in ascending order, and then the sums of the blocks, in ascending order.
 //
 //	for b := 0; b < len(x); b += 4096 {
 //		var t float64

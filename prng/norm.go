@@ -5,9 +5,9 @@ package prng
 // addition.
 const normBlocks = 4
 
-// SquaredNorm returns the sum of squares of the first d elements of z in float64. It adds the
-// squares in each block, in ascending order, and then the sums of the blocks, in ascending order.
-// SquaredNorm panics if d exceeds MaxBlocks*BlockLen.
+// SquaredNorm returns the sum of squares of the first d elements of z in float64. SquaredNorm adds
+// the squares in each block, in ascending order, and then the sums of the blocks, in ascending
+// order. SquaredNorm panics if d exceeds MaxBlocks*BlockLen.
 func SquaredNorm(z Direction, d uint64) float64 {
 	if d > MaxBlocks*BlockLen {
 		panic(blockOutOfRange)

@@ -5,9 +5,9 @@ package prng
 import "math"
 
 // These are the kernels of normals and uniforms for 32-bit processors. These processors have few
-// registers, so the kernels run one lane at a time. They compute a lane's next state in a separate
-// basic block, after the test that ends the loop. In the same basic block, the compiler would
-// compute the next state first, and move the current state from registers to memory.
+// registers, so the kernels run one lane at a time. The kernels compute a lane's next state in a
+// separate basic block, after the test that ends the loop. In the same basic block, the compiler
+// would compute the next state first, and move the current state from registers to memory.
 
 // normalTable holds c1 and c0, indexed by the top bits of f. normalTable is an array of pairs,
 // because two arrays would need two registers for their addresses.

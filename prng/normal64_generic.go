@@ -6,8 +6,9 @@ import "math"
 
 // These are the kernels of normals and uniforms for 64-bit processors. The kernels run two lanes in
 // parallel, because one lane alone would wait for its own results. A function with a loop takes and
-// returns its state by value, so that the state stays in registers. It also takes the addresses of
-// the table by value, because Go would load the address of a global variable at every use.
+// returns its state by value, so that the state stays in registers. A kernel also takes the
+// addresses of the table by value, because Go would load the address of a global variable at every
+// use.
 
 // normalTable points to the coefficients, indexed by the top bits of f. normalTable has two arrays
 // rather than one array of pairs, because Go can then compute the element's address within the load

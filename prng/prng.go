@@ -49,7 +49,7 @@ const (
 // Shared is the Source of a direction that all devices share.
 const Shared uint32 = 0
 
-// Slot returns the Source of slot s, s+1. It panics for s = 2^32-1.
+// Slot returns the Source of slot s, s+1. Slot panics for s = 2^32-1.
 func Slot(s uint32) uint32 {
 	if s == math.MaxUint32 {
 		panic(slotOutOfRange)

@@ -3,7 +3,8 @@ package prng
 import "math"
 
 // SphereScale returns float32(float64(a) / sqrt(squaredNorm)): times z, it gives a times the
-// direction on the unit sphere. It returns 0 for a squared norm of 0, which has no direction.
+// direction on the unit sphere. SphereScale returns 0 for a squared norm of 0, because a vector of
+// zeros has no direction.
 func SphereScale(a float32, squaredNorm float64) float32 {
 	if squaredNorm == 0 {
 		return 0

@@ -80,8 +80,8 @@ func testGoodAnswer(t *testing.T, b bus.Bus) {
 	}
 }
 
-// testManyAnswers checks that the bus queues a bounded number of answers for good. It also checks
-// that RequestGood finds a good answer after the bus has dropped others.
+// testManyAnswers checks that the bus queues a bounded number of answers for good. The test also
+// checks that RequestGood finds a good answer after the bus has dropped others.
 func testManyAnswers(t *testing.T, b bus.Bus) {
 	const bad, few = 20_000, 1000
 	sent, judged, passed := make(chan struct{}), make(chan struct{}), 0

@@ -12,8 +12,8 @@ import (
 const searchSize = 1 << 20
 
 // behind describes the intact records in the file between off, where a damaged frame begins, and
-// end. It returns "" if there are none. behind tries each byte as the beginning of a frame, because
-// the damaged frame does not say where the next frame begins.
+// end. behind returns "" if there are no intact records. behind tries each byte as the beginning of
+// a frame, because the damaged frame does not say where the next frame begins.
 func behind(file io.ReaderAt, off, end int64) string {
 	count, first, last := 0, uint64(0), uint64(0)
 	space := make([]byte, min(searchSize+frameWord, max(0, end-off)))

@@ -63,8 +63,8 @@ func newFrameReader(file io.ReaderAt, off, end int64) *frameReader {
 }
 
 // next returns the next record, which is valid until the next call of next. At the end, next
-// returns nil. The error is errTorn if only an unfinished frame remains. It matches ErrCorrupt if
-// the frame is damaged.
+// returns nil. The error is errTorn if only an unfinished frame remains. The error matches
+// ErrCorrupt if the frame is damaged.
 func (r *frameReader) next() ([]byte, error) {
 	if r.off == r.end {
 		return nil, nil

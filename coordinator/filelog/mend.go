@@ -9,8 +9,8 @@ import (
 )
 
 // lost says whether the file has bytes after the last readable record, and later records were once
-// stored. Such bytes are no unfinished append, so mend does not cut them off before a person
-// accepts the loss.
+// stored. Bytes in place of lost records are no unfinished append, so mend does not cut them off
+// before a person accepts the loss.
 func (f *Log) lost() bool { return f.size < f.log.size && f.seen.n > f.tail.N }
 
 // mend cuts the file of records after its last record, unless records were lost. mend first copies

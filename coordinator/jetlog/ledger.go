@@ -153,7 +153,7 @@ func (l *ledger) gone(ctx context.Context) error {
 		"`zofl recover --from DEVICE-STATE`", runlog.ErrCorrupt, l.name)
 }
 
-// publish sends data to the stream once. It returns nil if data is message n+1.
+// publish sends data to the stream once. publish returns nil if data is message n+1.
 func (l *ledger) publish(ctx context.Context, data []byte) error {
 	if !l.fresh() {
 		if err := l.check(ctx); err != nil {
@@ -301,8 +301,8 @@ func wrongLast(err error) bool {
 		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }
 
-// A backoff is the length of the next pause between attempts, without jitter. It grows from 20 ms
-// to a second.
+// A backoff is the length of the next pause between attempts, without jitter. The pause grows from
+// 20 ms to a second.
 type backoff time.Duration
 
 // sleep waits, and returns false if ctx ends first.

@@ -20,7 +20,7 @@ func Subjects(run string, dense bool) []string {
 	return list
 }
 
-// These functions return the names of a run's buckets.
+// leaseBucket, epochBucket and objectBucketOf return the names of a run's buckets.
 func leaseBucket(run string) string    { return "ZO_" + run + "_LEASE" }
 func epochBucket(run string) string    { return "ZO_" + run + "_EPOCH" }
 func objectBucketOf(run string) string { return "ZO_" + run + "_OBJECTS" }

@@ -13,8 +13,8 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// remedies are texts by error code of the server. They say what an operator can change, in the
-// server, the account or zofl's flags, so that the server accepts the request. (nats.go has no
+// remedies are texts by error code of the server. Each text says what an operator can change, in
+// the server, the account or zofl's flags, so that the server accepts the request. (nats.go has no
 // names for most of these codes.)
 var remedies = map[jetstream.ErrorCode]string{
 	10023: "the servers have no room: raise max_file of their jetstream block, or free resources",
@@ -85,8 +85,8 @@ func final(err error) bool {
 }
 
 // denied returns an error if the broker does not let this user publish to JetStream, or receive
-// JetStream's answers. The broker does not answer such a request. It reports the denial as an error
-// of the connection.
+// JetStream's answers. The broker does not answer such a request. The broker reports the denial as
+// an error of the connection.
 func denied(nc *nats.Conn, cause error) error {
 	last := nc.LastError()
 	if !transient(cause) || !errors.Is(last, nats.ErrPermissionViolation) {

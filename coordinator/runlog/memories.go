@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Logs that store the index of their last record elsewhere implement Memories. Such a log detects
-// that its last records were lost. The chain of hashes cannot show that, because a shorter chain is
-// also valid. The logs in files and in JetStream implement Memories.
+// Logs that store the index of their last record elsewhere implement Memories. A log with Memories
+// detects that its last records were lost. The chain of hashes cannot show that, because a shorter
+// chain is also valid. The logs in files and in JetStream implement Memories.
 type Memories interface {
 	// Seen returns the last record that the log is known to have held, at least Last. If Seen is
 	// larger than Last, records were lost.

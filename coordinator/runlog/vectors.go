@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// vectorNames are the names of the vectors that a log keeps. These names depend on the records
-// alone, so every coordinator of a log keeps and deletes the same vectors.
+// vectorNames are the names of the vectors that a log keeps. The names depend on the records alone,
+// so every coordinator of a log keeps and deletes the same vectors.
 //
 // Invariants:
 //  1. path holds the newest vectors on the path to the last record, ascending by N, without gaps:

@@ -37,7 +37,7 @@ type Totals struct {
 	Other Sum
 }
 
-// A Meter is the coordinator's bus. It counts the traffic.
+// A Meter is the coordinator's bus. A Meter counts the traffic.
 type Meter struct {
 	bus.Bus
 	plan    *plan.Plan

@@ -13,8 +13,8 @@
 //     chooses the largest mu whose even part, rms((f+ + f-)/2 - f), is at most a fifth of its odd
 //     part, rms((f+ - f-)/2). With a larger mu, the loss's curvature would distort the differences.
 //   - line: one round gives a first move D. Run evaluates the losses at x + 4^j D, for j = -8, ...,
-//     8. The step of stage bracket begins at the j with the least loss. This works even if the
-//     plan's step is thousands of times too large or too small.
+//     8. The step of stage bracket begins at the j with the least loss. The line search works even
+//     if the plan's step is thousands of times too large or too small.
 //   - bracket: short trials, with steps 4 times as large and a quarter as large, until both
 //     neighbors of the best step end with a higher loss. A trial that diverges counts as the worst.
 //   - refine: trials of 50 rounds each, with the best step of stage bracket, with a quarter of it
@@ -32,9 +32,9 @@
 //     gain is at most 1 % smaller. The batch stays if a quarter of it changes no loss.
 //
 // If the plan has step_auto=on and no step, the devices find a step by themselves in six rounds.
-// This stage, survey, replaces the stages line and bracket. Run then compares that step with a
-// quarter of it and with four times it. The tuned plan leaves the step to the devices unless one of
-// these two steps gains at least 5 % more.
+// The stage survey, in which the devices do so, replaces the stages line and bracket. Run then
+// compares that step with a quarter of it and with four times it. The tuned plan leaves the step to
+// the devices unless one of these two steps gains at least 5 % more.
 //
 // The step is the plan's step, or server_step if the server rule is adam, amsgrad, yogi, adagrad or
 // sign: with these rules the length of the mean move does not change the length of a step.

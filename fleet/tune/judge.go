@@ -13,7 +13,8 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// These are the numbers of minibatches that occur in no round. All trials use the same ones.
+// judgeSeed, lineSeed and muSeed are numbers of minibatches that occur in no round. All trials use
+// the same ones.
 const (
 	judgeSeed = 0
 	lineSeed  = 1 << 16

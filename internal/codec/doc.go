@@ -3,8 +3,8 @@
 //
 // The Append functions append a value to a slice and return it, like the builtin append. A [Reader]
 // reads the values of one frame in order. A Reader checks every length against the remaining bytes
-// before it allocates anything. It never panics, whatever the bytes of a frame are. The Append
-// functions encode every accepted value to the same bytes.
+// before it allocates anything. A Reader never panics, whatever the bytes of a frame are. The
+// Append functions encode every accepted value to the same bytes.
 //
 // This package uses only the type codes (msgpcode) of the msgpack library. The tests of package
 // wire compare frames with frames that the whole library writes. The library's decoder would accept

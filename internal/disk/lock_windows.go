@@ -17,8 +17,8 @@ const (
 )
 
 // acquire locks an open file without waiting. The error is [ErrLocked] if another process has it.
-// It locks a byte far behind the file's end, because others cannot read locked bytes. Windows
-// releases the lock when the file is closed, or the process ends.
+// acquire locks a byte far behind the file's end, because other processes cannot read locked bytes.
+// Windows releases the lock when the file is closed, or the process ends.
 func acquire(file *os.File, exclusive bool) error {
 	flags := uintptr(failImmediately)
 	if exclusive {

@@ -1,6 +1,6 @@
-// Package dpnoise makes scalars differentially private. It scales a device's scalars down to a
-// maximal L2 norm, rounds them to multiples of a grid, and adds discrete Gaussian noise from the
-// system's random source.
+// Package dpnoise makes scalars differentially private. A [Mechanism] scales a device's scalars
+// down to a maximal L2 norm, rounds them to multiples of a grid, and adds discrete Gaussian noise
+// from the system's random source.
 //
 // If noise is a floating-point number, its last bits reveal information about the scalar (Mironov
 // 2012). So both the scalars and the noise are whole multiples of a power of two, and to add them

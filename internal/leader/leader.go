@@ -10,8 +10,8 @@ import (
 )
 
 // A Frame says that a coordinator leads the run from a log that it shares with no other
-// coordinator. Such coordinators exchange frames, and all of them stop, except the coordinator that
-// has run longest.
+// coordinator. Coordinators of one run with separate logs exchange frames, and all of them stop,
+// except the coordinator that has run longest.
 type Frame struct {
 	Instance [8]byte // random, different for each process
 	Epoch    uint64

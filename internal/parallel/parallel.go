@@ -1,5 +1,5 @@
-// Package parallel distributes independent pieces of work among a few goroutines. These goroutines
-// end before the call returns.
+// Package parallel distributes independent pieces of work among a few goroutines. The goroutines
+// end before [Team.Do] returns.
 package parallel
 
 import (

@@ -1,8 +1,8 @@
 // Package subjects has the NATS subjects to which the programs of a run publish.
 //
 // Subjects are short, because every message of every round carries its subject. A subject consists
-// of "zo", the run, one letter for the purpose, and sometimes the id of a device. It has the id
-// where the broker's permissions must let only this device publish.
+// of "zo", the run, one letter for the purpose, and sometimes the id of a device. The subject has
+// the id if the broker's permissions must let only this device publish.
 //
 //	zo.<run>.a.<shard>        announcements, coordinator to devices
 //	zo.<run>.p.<shard>.<id>   replies, device to coordinator
@@ -107,7 +107,7 @@ func ID(subject string) string {
 func Inbox(id string) string { return "_INBOX_" + id }
 
 // Answerable reports whether a program may publish an answer to the subject that a requester chose.
-// It must not be a subject of a run or of the NATS server.
+// The subject must not be one of a run or of the NATS server.
 func Answerable(subject string) bool {
 	return subject != "" && !strings.HasPrefix(subject, "zo.") && !strings.HasPrefix(subject, "$")
 }

@@ -62,8 +62,8 @@ func (t *Fit) point(slot int) []float64 {
 	return t.phi[slot*m : (slot+1)*m : (slot+1)*m]
 }
 
-// multiply computes the rows of Phi^T Phi for the pending points. It goes through Phi stripe by
-// stripe, so that it reads Phi only once for all pending points.
+// multiply computes the rows of Phi^T Phi for the pending points. multiply goes through Phi stripe
+// by stripe, so that it reads Phi only once for all pending points.
 func (t *Fit) multiply() {
 	s := &t.sys
 	for i := s.n - s.pending; i < s.n; i++ {

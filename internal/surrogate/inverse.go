@@ -64,7 +64,7 @@ func (v *inverse) invert(s *system) {
 }
 
 // column sets v.v to A^-1 a, for the m points before point m, where a is the row of point m in A.
-// It returns the square of the factor's diagonal element of point m, which is 1/A^-1[m][m].
+// column returns the square of the factor's diagonal element of point m, which is 1/A^-1[m][m].
 func (v *inverse) column(s *system, m int) (pivot float64) {
 	row := s.l.l.row(m)
 	copy(v.v, row[:m])

@@ -6,7 +6,7 @@ import "sync"
 // cache for all of them.
 const group = 8
 
-// A team distributes the groups of candidates among goroutines. These goroutines end before
+// A team distributes the groups of candidates among goroutines. The goroutines end before
 // Uncertainty returns. Results do not depend on the distribution.
 type team struct {
 	workspaces []workspace

@@ -38,7 +38,8 @@ type Config struct {
 	NoEpochs bool
 	// NoDecisions: the log is no [runlog.Decider], so a pause ends with its coordinator.
 	NoDecisions bool
-	// Parallel makes Run run the tests at the same time. It helps with logs that mostly wait.
+	// Parallel makes Run run the tests at the same time. Parallel tests save time with logs that
+	// mostly wait.
 	Parallel bool
 }
 
