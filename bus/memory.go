@@ -61,7 +61,7 @@ func (m *Memory) Publish(subject string, data []byte) error {
 }
 
 // deliver queues a message for all matching subscriptions and inboxes, and returns how many there
-// are. The caller holds mu.
+// are. The caller must hold mu.
 func (m *Memory) deliver(msg Message) int {
 	n := 0
 	if inbox, ok := m.inboxes[msg.Subject]; ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/internal/disk"
 )
 
-// ErrRecords: the log has records, so another run cannot begin in its place.
+// ErrRecords: the log has records, so another run cannot begin in its directory.
 var ErrRecords = errors.New("the log has records: give another directory to begin another run")
 
 // SetAside makes room for another run in the directory of a log that has lost all its records.
