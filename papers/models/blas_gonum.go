@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// Gonum multiplies by blocks of this side, and on goroutines of its own, which
-// allocates, from this number of blocks on. The callers here have goroutines
-// enough, so products go to it in pieces below that.
+// Gonum multiplies matrices in square blocks, whose side is gonumSide. From gonumBlocks blocks
+// on, gonum starts goroutines of its own, which allocate memory. The callers here have goroutines
+// enough, so sgemm passes gonum pieces of fewer blocks.
 const (
 	gonumSide   = 64
 	gonumBlocks = 3

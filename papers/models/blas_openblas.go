@@ -19,15 +19,15 @@ import (
 	"gonum.org/v1/gonum/blas"
 )
 
-// single makes OpenBLAS leave threads alone: the callers here have goroutines
+// single makes OpenBLAS compute on the calling thread alone: the callers here have goroutines
 // enough.
 var single = sync.OnceFunc(func() { C.openblas_set_num_threads(1) })
 
-// BLAS names the matrix multiplication that the models use: "openblas", and the
-// processor whose kernels OpenBLAS chose when it was loaded. A version older
-// than the processor may take it for a Prescott, and then be several times
-// slower: set OPENBLAS_CORETYPE, such as to SkylakeX where there is AVX-512 or
-// to Haswell where there is AVX2, before the program starts.
+// BLAS names the matrix multiplication that the models use: "openblas", and the processor for
+// which OpenBLAS chose its kernels when the program loaded OpenBLAS. A version of OpenBLAS older
+// than the processor may take the processor for a Prescott, and multiply several times slower.
+// Then set OPENBLAS_CORETYPE before the program starts: to SkylakeX for a processor with AVX-512,
+// to Haswell for a processor with AVX2.
 func BLAS() string { return "openblas " + C.GoString(C.openblas_get_corename()) }
 
 // sgemm computes c = op(a) op(b) + beta c, for op(a) of m rows and k columns and

@@ -14,7 +14,7 @@ import (
 // vector in the order of PyTorch's state_dict: of each layer the weights, then
 // the biases. An image is classified by its largest output.
 //
-// A loss or gradient is NaN where a number on its way was.
+// A loss or gradient is NaN if an intermediate result is NaN.
 type CNN struct {
 	images *data.Images
 	ink    [256]float32 // normalized pixels
@@ -34,9 +34,9 @@ type CNN struct {
 //	conv 5x5 16 -> 32, pad 2; relu; pool 2
 //	linear 1568 -> 10
 //
-// Images are normalized to (ink - mean) / std with ink from 0 to 1; see
-// [data.MNISTMean] and [data.Images.Moments]. It keeps im. It panics if std is
-// not positive or the images are smaller than 4x4.
+// Images are normalized to (ink - mean) / std with ink from 0 to 1; see [data.MNISTMean] and
+// [data.Images.Moments]. The CNN keeps im. NewCNNMNIST panics if std is not positive or the
+// images are smaller than 4x4.
 func NewCNNMNIST(im *data.Images, mean, std float64) *CNN {
 	one := convolution{in: 1, out: 16, kernel: 5, pad: 2, pool: true}
 	two := convolution{in: 16, out: 32, kernel: 5, pad: 2, pool: true}
@@ -51,18 +51,18 @@ func NewCNNMNIST(im *data.Images, mean, std float64) *CNN {
 //	linear 9216 -> 128; relu
 //	linear 128 -> 62
 //
-// It has 62 outputs whatever the classes are, as the published one. Images are
-// normalized as in [NewCNNMNIST]. It panics if std is not positive, the images
-// are smaller than 6x6, or there are more than 62 classes.
+// The CNN has 62 outputs for any number of classes, like the published CNN. Images are normalized
+// as in [NewCNNMNIST]. NewCNNFashion panics if std is not positive, the images are smaller than
+// 6x6, or there are more than 62 classes.
 func NewCNNFashion(im *data.Images, mean, std float64) *CNN {
 	one := convolution{in: 1, out: 32, kernel: 3}
 	two := convolution{in: 32, out: 64, kernel: 3, pool: true}
 	return newCNN(im, mean, std, one, two, 128, 62)
 }
 
-// NewCNNSmall returns a CNN of a quarter of the work of [NewCNNMNIST], 11,274
-// parameters for 28x28 pixels and 10 classes, for where a good classifier is
-// asked many times:
+// NewCNNSmall returns a CNN that computes a loss with a quarter of the operations of
+// [NewCNNMNIST]. Use the small CNN where a program evaluates a good classifier many times. The
+// CNN has 11,274 parameters for 28x28 pixels and 10 classes:
 //
 //	conv 5x5 1 -> 8, pad 2; relu; pool 2
 //	conv 5x5 8 -> 16, pad 2; relu; pool 2
@@ -73,7 +73,8 @@ func NewCNNSmall(im *data.Images, mean, std float64) *CNN {
 	return newCNN(im, mean, std, one, two, im.Classes)
 }
 
-// newCNN places the layers in the parameters; outputs are the widths of the dense layers.
+// newCNN assigns each layer its place in the parameter vector; outputs are the widths of the
+// dense layers.
 func newCNN(im *data.Images, mean, std float64, one, two convolution, outputs ...int) *CNN {
 	m := &CNN{images: im, ink: softmax.Ink(mean, std), one: one, two: two}
 	m.one.rows, m.one.cols = im.Rows, im.Cols
@@ -102,7 +103,7 @@ func (m *CNN) Dim() int { return m.dim }
 // Len returns the number of images.
 func (m *CNN) Len() int { return m.images.Len() }
 
-// Outputs returns the number of logits, at least that of the classes.
+// Outputs returns the number of logits, which is at least the number of classes.
 func (m *CNN) Outputs() int { return m.dense.outputs() }
 
 // Segments returns the layers with PyTorch's default initialization: weights
@@ -131,17 +132,17 @@ func uniform(s []plan.Segment, name string, weights, biases, fan int) []plan.Seg
 	return s
 }
 
-// Loss returns the mean cross-entropy over the images named by batch. It
-// allocates nothing once as many goroutines called it at a time as do now.
+// Loss returns the mean cross-entropy over the images named by batch. Loss allocates memory only
+// when more goroutines call Loss at the same time than ever before.
 func (m *CNN) Loss(params []float32, batch []int) float64 {
 	loss, _ := softmax.Mean(m, params, batch)
 	return loss
 }
 
-// Logits computes the outputs of the given images, image after image, which are
-// on the scale that the network sees: for images from -0.5 to 0.5, make it with
-// mean 0.5 and std 1. dst is as many times [CNN.Outputs] long as there are
-// images of Rows*Cols. It panics if a length does not fit.
+// Logits writes the outputs of the given images to dst, image after image. The caller gives
+// pixels on the normalized scale, the input of the first layer: for pixels from -0.5 to 0.5, make
+// the CNN with mean 0.5 and std 1. images holds Rows*Cols pixels for each image, and dst has room
+// for [CNN.Outputs] values for each image. Logits panics if a length does not fit.
 func (m *CNN) Logits(dst, params, images []float32) {
 	size, outputs := m.images.Rows*m.images.Cols, m.Outputs()
 	n := len(images) / size
@@ -158,8 +159,8 @@ func (m *CNN) Logits(dst, params, images []float32) {
 	}
 }
 
-// sum returns the sum of the cross-entropies over a minibatch, and how many of
-// its images are classified right.
+// Sum returns the sum of the cross-entropies over a minibatch, and the number of images in the
+// minibatch that params classify correctly.
 func (m *CNN) Sum(params []float32, batch []int) (loss float64, right int) {
 	ws := m.forward.Take(m.newForward)
 	defer m.forward.Put(ws)

@@ -4,10 +4,9 @@ import (
 	"gonum.org/v1/gonum/blas"
 )
 
-// A convolution is a layer of square kernels with stride 1, a rectifier, and a
-// maximum over squares of 2x2 where pool is set: PyTorch's
-// relu(max_pool2d(conv2d(x), 2)). Its weights are [out][in][kernel][kernel],
-// then a bias for each output channel.
+// A convolution is a layer of square kernels with stride 1, a rectifier, and, if pool is set, the
+// maximum over squares of 2x2: PyTorch's relu(max_pool2d(conv2d(x), 2)). The layer's parameters
+// are the weights [out][in][kernel][kernel], then a bias for each output channel.
 type convolution struct {
 	in, out     int // channels
 	kernel, pad int
@@ -19,7 +18,7 @@ type convolution struct {
 // bias returns the offset of the biases in the parameters.
 func (c *convolution) bias() int { return c.weight + c.out*c.fan() }
 
-// fan returns the number of inputs of an output.
+// fan returns the fan-in: the number of inputs that one output depends on.
 func (c *convolution) fan() int { return c.in * c.kernel * c.kernel }
 
 // wide returns the rows and columns before pooling.
@@ -46,8 +45,9 @@ func (c *convolution) after() (rows, cols int) {
 //
 //	weights [out][kernel*kernel] x dst [kernel*kernel][area]
 //
-// dst[ky*kernel+kx][y*cols+x] = image[y+ky-pad][x+kx-pad], where that is in the
-// image. Elsewhere dst must be 0 and remains so: these places are always the same.
+// dst[ky*kernel+kx][y*cols+x] = image[y+ky-pad][x+kx-pad], where that pixel is in the image. The
+// other elements of dst belong to the padding, the same elements for every image: the caller sets
+// them to 0, and columns never writes them.
 func (c *convolution) columns(dst, image []float32) {
 	rows, cols := c.wide()
 	for ky := range c.kernel {
@@ -104,8 +104,8 @@ func (c *convolution) pack(dst, params []float32) {
 	}
 }
 
-// first computes the layer before rectifier and pooling for an image of one
-// channel that [convolution.columns] laid out: dst is [out][area].
+// first computes the convolution, without rectifier and pooling, for an image of one channel that
+// [convolution.columns] laid out: dst is [out][area].
 func (c *convolution) first(dst, columns, params []float32) {
 	area := c.area()
 	for o, b := range params[c.bias():][:c.out] {
@@ -115,7 +115,7 @@ func (c *convolution) first(dst, columns, params []float32) {
 		params[c.weight:c.bias()], c.fan(), columns, area, 1, dst, area)
 }
 
-// second computes the layer before rectifier and pooling for n inputs that
+// second computes the convolution, without rectifier and pooling, for n inputs that
 // [convolution.patches] laid out: dst is [n*area][out].
 func (c *convolution) second(dst, patches, packed, bias []float32, n int) {
 	repeat(dst[:n*c.area()*c.out], bias)

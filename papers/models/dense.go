@@ -6,7 +6,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
 )
 
-// A linear layer's weights are [out][in], then its biases.
+// A linear is a linear layer. The layer's parameters are the weights [out][in], then the biases.
 type linear struct {
 	in, out int
 	weight  int // offset of the weights in the parameters
@@ -14,13 +14,14 @@ type linear struct {
 
 func (l *linear) bias() int { return l.weight + l.in*l.out }
 
-// A dense is linear layers with rectifiers between them.
+// A dense is a sequence of linear layers with rectifiers between them.
 type dense []linear
 
 // outputs returns the number of logits.
 func (d dense) outputs() int { return d[len(d)-1].out }
 
-// values returns the memory for the input of each layer and the logits, for a chunk.
+// values allocates the memory for the input of each layer and for the logits, for a chunk of
+// inputs.
 func (d dense) values() [][]float32 {
 	var list [][]float32
 	for _, l := range d {
@@ -29,7 +30,7 @@ func (d dense) values() [][]float32 {
 	return append(list, make([]float32, chunk*d.outputs()))
 }
 
-// forward takes n inputs, which are values[0], through the layers, and returns the logits.
+// forward evaluates the layers on the n inputs in values[0], and returns the logits.
 func (d dense) forward(values [][]float32, params []float32, n int,
 	rectify func(x []float32)) (logits []float32) {
 	for k, l := range d {
@@ -44,8 +45,10 @@ func (d dense) forward(values [][]float32, params []float32, n int,
 	return logits
 }
 
-// backward adds the gradient of n inputs to grad. back holds the gradients by values, of which
-// the last is given. That by the input is left out if back[0] is nil.
+// backward adds the gradient of the loss on n inputs with respect to the parameters to grad.
+// back[k] receives the gradient with respect to values[k]; the caller gives the last of these,
+// the gradient with respect to the logits. If back[0] is nil, backward does not compute the
+// gradient with respect to the input.
 func (d dense) backward(back, values [][]float32, grad, params []float32, n int) {
 	for k := len(d) - 1; k >= 0; k-- {
 		l, in, dOut := &d[k], values[k][:n*d[k].in], back[k+1][:n*d[k].out]
@@ -69,8 +72,8 @@ func (d dense) backward(back, values [][]float32, grad, params []float32, n int)
 	}
 }
 
-// crossEntropy returns the loss of one row of logits, and whether its label is the largest. It
-// leaves the logits in wide.
+// crossEntropy returns the loss of one row of logits, and whether the label's logit is the
+// largest. The function also copies the logits to wide.
 func crossEntropy(wide []float64, logits []float32, label uint8) (loss float64, right bool) {
 	for c := range wide {
 		wide[c] = float64(logits[c])
@@ -78,8 +81,8 @@ func crossEntropy(wide []float64, logits []float32, label uint8) (loss float64, 
 	return softmax.CrossEntropy(wide, int(label))
 }
 
-// backLogits sets dst to the gradient by the logits that crossEntropy left in wide:
-// part*(softmax - onehot).
+// backLogits sets dst to the gradient with respect to the logits that crossEntropy copied to
+// wide: part*(softmax - onehot).
 func backLogits(dst []float32, wide []float64, label uint8, part float64) {
 	softmax.Probabilities(wide)
 	for c, p := range wide {

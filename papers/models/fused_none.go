@@ -2,7 +2,7 @@
 
 package models
 
-// A fused is for builds that have C and the instructions for it.
+// A fused is empty in this build: the fused convolutions need C, OpenBLAS and amd64.
 type fused struct{}
 
 func (m *CNN) newFused(bool) *fused                                { return nil }

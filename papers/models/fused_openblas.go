@@ -13,18 +13,19 @@ import (
 	"unsafe"
 )
 
-// parts are the number of bfloat16 that stand for a float32 in tiles.
+// parts is the number of bfloat16 values that represent one float32 in tiles.
 const parts = 2
 
-// hasTiles reports whether the processor multiplies tiles of bfloat16, and asks for them.
+// hasTiles reports whether the processor multiplies tiles of bfloat16, and asks the operating
+// system to enable them.
 var hasTiles = sync.OnceValue(func() bool { return C.fused_tiles_supported() != 0 })
 
-// hasAVX512 says whether the processor has the instructions of fused_openblas.c. With AVX2 alone it
-// has fused_avx2_openblas.c, which computes losses.
+// hasAVX512 reports whether the processor has the AVX-512 instructions of fused_openblas.c. On a
+// processor with AVX2 alone, fused_avx2_openblas.c computes losses, but no gradients.
 func hasAVX512() bool { return C.fused_avx512_supported() != 0 }
 
-// canFuse reports whether the convolutions of a CNN are those that are fused, and the processor
-// has what a loss or a gradient takes.
+// canFuse reports whether the C code can fuse the convolutions of this CNN, and whether the
+// processor has the instructions for a loss or, if gradients is set, for a gradient.
 func (m *CNN) canFuse(gradients bool) bool {
 	one, two := m.one, m.two
 	return (hasAVX512() || C.fused_avx2_supported() != 0 && !gradients) && one.in == 1 &&
@@ -32,7 +33,8 @@ func (m *CNN) canFuse(gradients bool) bool {
 		one.kernel == two.kernel && one.pad == two.pad && one.kernel == 2*one.pad+1
 }
 
-// A fused holds the intermediate results of the fused convolutions. Padding is 0 and never written.
+// A fused holds the intermediate results of the fused convolutions. The padding of the frames is
+// 0 from the start, and no pass writes the padding.
 type fused struct {
 	short    bool      // by AVX2, although there may be AVX-512
 	scratch  []float32 // an image, framed
@@ -40,15 +42,16 @@ type fused struct {
 	weights2 []float32 // [kernel][kernel][in][out], short: [half of out][kernel][kernel][in][]
 	frames   []float32 // input of the second layer, framed: of one image, or of a chunk
 
-	// Of processors with tiles alone: the frame and weights of the second layer in bfloat16.
+	// Only on processors with tiles: the frame and weights of the second layer in bfloat16.
 	planes, tiles []uint16
 
-	// Of gradients alone: what was pooled of the images of a chunk, and gradients.
+	// Only for gradients: which elements of the images of a chunk pooling chose, and gradients.
 	tops1, tops2      []uint8
 	dFrame, dWeights1 []float32
 }
 
-// newFused returns the memory of a pass, or nil if the pass cannot be fused.
+// newFused allocates the memory of a fused pass, or returns nil if the C code cannot fuse the
+// pass.
 func (m *CNN) newFused(gradients bool) *fused {
 	if !m.canFuse(gradients) {
 		return nil
@@ -74,11 +77,12 @@ func (m *CNN) newFused(gradients bool) *fused {
 	return f
 }
 
-// plane is the length of a plane: tiles reach beyond a frame.
+// plane returns the length of a plane, which is longer than a frame because tiles read beyond the
+// frame's end.
 func (f *fused) plane(m *CNN) int { return m.two.frame() + 16*m.two.in }
 
-// pack puts the weights in order: packed are those of the second layer as
-// [convolution.pack] leaves them.
+// pack copies the weights in the order that the C code needs. The caller gives the weights of the
+// second layer in packed, in the order of [convolution.pack].
 func (f *fused) pack(m *CNN, packed, params []float32) {
 	transpose(f.weights1, params[m.one.weight:m.one.bias()], m.one.out)
 	if f.short {
@@ -109,7 +113,7 @@ func (m *CNN) shape() C.struct_fused {
 		pad: C.int(m.one.pad)}
 }
 
-// apart is the distance of an image's frame to the next image's.
+// apart returns the distance in f.frames from an image's frame to the next image's frame.
 func (f *fused) apart(m *CNN) C.int {
 	if len(f.frames) == m.two.frame() {
 		return 0
@@ -117,8 +121,8 @@ func (f *fused) apart(m *CNN) C.int {
 	return C.int(m.two.frame())
 }
 
-// forward takes the first n images of ws, at most chunk, to the input of its dense layers, and
-// reports whether a number on the way was NaN.
+// forward computes the input of the dense layers for the first n images of ws, at most chunk
+// images, and reports whether an intermediate result was NaN.
 func (f *fused) forward(m *CNN, ws *workspace, params []float32, n int) bool {
 	if f.short {
 		return C.fused_avx2_forward(m.shape(), C.int(n), floats(ws.images), floats(f.weights1),
@@ -142,7 +146,8 @@ func (f *fused) backward(m *CNN, ws *workspace, grad []float32, n int) {
 		floats(grad[m.two.bias():]))
 }
 
-// unpack adds the gradient by the weights of the first layer to their place in grad.
+// unpack adds the gradient with respect to the weights of the first layer to the elements of grad
+// that belong to these weights.
 func (f *fused) unpack(m *CNN, grad []float32) {
 	weights := grad[m.one.weight:m.one.bias()]
 	fan := m.one.fan()

@@ -30,9 +30,9 @@ func (m *CNN) newGradient() *workspace {
 	return ws
 }
 
-// Gradient returns the mean cross-entropy over the images named by batch, and adds its gradient to
-// grad, which is Dim long. The mean equals that of Loss up to a ten-millionth. Like Loss it
-// allocates nothing once it is warm, and panics where Loss does.
+// Gradient returns the mean cross-entropy over the images named by batch, and adds its gradient
+// to grad, which is Dim long. The mean equals the result of Loss up to a ten-millionth. Like
+// Loss, Gradient allocates nothing after the first calls, and panics where Loss panics.
 func (m *CNN) Gradient(grad, params []float32, batch []int) (loss float64) {
 	softmax.Check(m, params, batch)
 	softmax.Check(m, grad, batch)
@@ -62,8 +62,8 @@ func (m *CNN) Gradient(grad, params []float32, batch []int) (loss float64) {
 	return loss * part
 }
 
-// backConvolutions goes from the input of the dense layers to the parameters of the
-// convolutions, for n images.
+// backConvolutions propagates the gradient of n images from the input of the dense layers back to
+// the parameters of the convolutions.
 func (m *CNN) backConvolutions(ws *workspace, grad []float32, n int) {
 	if ws.fused != nil {
 		ws.fused.backward(m, ws, grad, n)
@@ -74,8 +74,8 @@ func (m *CNN) backConvolutions(ws *workspace, grad []float32, n int) {
 	}
 }
 
-// backSecond goes from the flat input of the dense layers to the first
-// convolution, for the group of images from..to.
+// backSecond propagates the gradient of the images from..to from the flat input of the dense
+// layers back through the second convolution to the first.
 func (m *CNN) backSecond(ws *workspace, grad []float32, from, to int) {
 	c, b := &m.two, ws.back
 	rows, cols := c.after()
@@ -101,8 +101,8 @@ func (m *CNN) backSecond(ws *workspace, grad []float32, from, to int) {
 	}
 }
 
-// backFirst goes from the framed input of the second layer to the parameters of
-// the first, for image i.
+// backFirst propagates the gradient of image i from the framed input of the second convolution
+// back to the parameters of the first.
 func (m *CNN) backFirst(ws *workspace, grad []float32, i int) {
 	c, b := &m.one, ws.back
 	_, cols := c.wide()
@@ -126,9 +126,10 @@ func (m *CNN) backFirst(ws *workspace, grad []float32, i int) {
 		b.wide1, area, ws.columns, area, 1, grad[c.weight:], c.fan())
 }
 
-// deactivate is [workspace.activate] backwards, for one channel: it adds the
-// gradient by an output to that by the input that it was, if any. Pixels and
-// rows of dst and src are from and fromRow apart, those of out to and toRow.
+// deactivate is the backward pass of [workspace.activate] for one channel. For each output that
+// equals one of its inputs, deactivate adds the gradient with respect to the output to the
+// gradient with respect to that input. In dst and src, neighboring pixels are from elements apart
+// and neighboring rows fromRow; in out, to and toRow.
 func (c *convolution) deactivate(dst, src []float32, from, fromRow int,
 	out []float32, to, toRow int) {
 	rows, cols := c.after()
@@ -155,8 +156,8 @@ func (c *convolution) deactivate(dst, src []float32, from, fromRow int,
 	}
 }
 
-// gather is [convolution.patches] backwards: an element of frame is the sum of
-// those of patches that it was copied to.
+// gather is the backward pass of [convolution.patches]. gather sets each element of frame to the
+// sum of the elements of patches that patches copied from it.
 func (c *convolution) gather(frame, patches []float32) {
 	clear(frame)
 	rows, cols := c.wide()
@@ -172,8 +173,8 @@ func (c *convolution) gather(frame, patches []float32) {
 	}
 }
 
-// unpack adds packed, in the order of [convolution.pack], to the weights' place
-// in grad.
+// unpack adds packed, which has the order of [convolution.pack], to the elements of grad that
+// belong to the weights.
 func (c *convolution) unpack(grad, packed []float32) {
 	taps := c.kernel * c.kernel
 	for o := range c.out {

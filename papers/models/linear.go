@@ -13,16 +13,16 @@ import (
 //	loss = mean over the minibatch of  log(1 + exp(-m))   logistic regression
 //	                                   max(0, 1 - m)      support vector machine
 //
-// without regularization, as the papers name none. The parameters are w, then b if
-// there is a bias. A sample is classified right if m > 0.
+// without regularization, because the papers name no regularization. The parameters are w, then b
+// if there is a bias. A sample is classified right if m > 0.
 type Linear struct {
 	*Samples
 	bias bool
 	loss func(margin float64) float64
 }
 
-// NewLogistic returns logistic regression on s, in nats, with or without a bias.
-// ZOFedHT section IV does not say which; Features parameters need none.
+// NewLogistic returns logistic regression on s, in nats, with or without a bias. ZOFedHT section
+// IV does not say whether its model has a bias; a model with Features parameters has no bias.
 func NewLogistic(s *Samples, bias bool) *Linear { return &Linear{s, bias, logLoss} }
 
 // NewSVM returns a linear support vector machine on s: the hinge loss, which has a
@@ -54,7 +54,7 @@ func (l *Linear) Segments() []plan.Segment {
 	return s
 }
 
-// Loss returns the mean loss over the samples named by batch. It allocates nothing.
+// Loss returns the mean loss over the samples named by batch. Loss allocates nothing.
 func (l *Linear) Loss(params []float32, batch []int) float64 {
 	loss, _ := softmax.Mean(l, params, batch)
 	return loss

@@ -15,10 +15,10 @@ import (
 //	p    = s(v . s(W x + b) + c)
 //	loss = mean over the minibatch of  -log p if y is +1, -log(1-p) if y is -1
 //
-// The paper does not name its loss; this is the cross-entropy, in nats. The
-// parameters are in PyTorch's order: W [hidden][features], b, v, c; 39,301 for
-// MNIST and 50 hidden units. A sample is classified right if p is on its side of
-// 1/2.
+// The paper does not name its loss; an MLP uses the cross-entropy, in nats. The parameters are in
+// PyTorch's order: W [hidden][features], b, v, c; 39,301 for MNIST and 50 hidden units. The MLP
+// classifies a sample of class +1 correctly if p is above 1/2, and a sample of class -1 if p is
+// below.
 type MLP struct {
 	*Samples
 	hidden int
@@ -31,8 +31,8 @@ type mlpWorkspace struct {
 	hidden []float32 // [sample][unit]
 }
 
-// NewMLP returns an MLP on s with the given number of hidden units; the paper has 50. It panics if
-// there is none.
+// NewMLP returns an MLP on s with the given number of hidden units; the paper has 50. NewMLP
+// panics if hidden is less than 1.
 func NewMLP(s *Samples, hidden int) *MLP {
 	if hidden < 1 {
 		panic("models: NewMLP without hidden units")
@@ -43,15 +43,15 @@ func NewMLP(s *Samples, hidden int) *MLP {
 // Dim returns the number of parameters: hidden*(Features+2) + 1.
 func (m *MLP) Dim() int { return m.hidden*(m.features+2) + 1 }
 
-// Segments returns the layers with PyTorch's default initialization: uniform in
-// +-1/sqrt(fan_in). The paper does not name its own.
+// Segments returns the layers with PyTorch's default initialization: uniform in +-1/sqrt(fan_in).
+// The paper does not name its initialization.
 func (m *MLP) Segments() []plan.Segment {
 	s := uniform(nil, "fc1", m.hidden*m.features, m.hidden, m.features)
 	return uniform(s, "fc2", m.hidden, 1, m.hidden)
 }
 
-// Loss returns the mean cross-entropy over the samples named by batch. It allocates
-// nothing once as many goroutines called it at a time as do now.
+// Loss returns the mean cross-entropy over the samples named by batch. Loss allocates memory only
+// when more goroutines call Loss at the same time than ever before.
 func (m *MLP) Loss(params []float32, batch []int) float64 {
 	loss, _ := softmax.Mean(m, params, batch)
 	return loss

@@ -10,11 +10,11 @@ import (
 // initialStream is the second word of the generator's seed.
 const initialStream = 0x696e697469616c73
 
-// A Model is a loss over the samples that it was made of, as a function of one
-// flat parameter vector. Any number of goroutines may use one Model.
+// A Model holds samples, and computes the loss over these samples as a function of one flat
+// parameter vector. Any number of goroutines may use one Model.
 //
-// Loss panics if params is not Dim long, and if batch is empty or names a sample that is not there.
-// [softmax.Mean] and [softmax.Evaluate] give the accuracy, too.
+// Loss panics if params is not Dim long, and if batch is empty or holds an index that no sample
+// has. [softmax.Mean] and [softmax.Evaluate] give the accuracy, too.
 type Model interface {
 	softmax.Scorer
 	// Segments returns the layers in the order of the parameters, with the model's usual
@@ -24,7 +24,7 @@ type Model interface {
 	Loss(params []float32, batch []int) float64
 }
 
-// A Differentiable is a Model with a gradient, for training the usual way.
+// A Differentiable is a Model with a gradient, for training by gradients.
 type Differentiable interface {
 	Model
 	// Gradient returns the mean loss over the samples named by batch, and adds
@@ -32,9 +32,9 @@ type Differentiable interface {
 	Gradient(grad, params []float32, batch []int) (loss float64)
 }
 
-// Initial returns a first parameter vector as the segments have it: all the
-// models here fill uniformly or with zeros. It is for training outside of a
-// run; in a run, replicas draw their own from the plan.
+// Initial returns the parameter vector from which a training starts, as m.Segments specifies: all
+// the models here fill a segment uniformly or with zeros. Use Initial for training outside of a
+// run; in a run, each replica draws the initial parameters from the plan.
 func Initial(m Model, seed uint64) []float32 {
 	out := make([]float32, 0, m.Dim())
 	rng := rand.New(rand.NewPCG(seed, initialStream))

@@ -8,14 +8,14 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A Net classifies the rows of a table by dense layers with rectifiers between them; without
-// a hidden layer it is softmax regression. With x a row and y its label,
+// A Net classifies the rows of a table by dense layers with rectifiers between them; a Net
+// without a hidden layer is softmax regression. With x a row and y its label,
 //
 //	h = relu(W1 x + b1), ... ; logits = W h + b
 //	loss = mean over the minibatch of  log(sum exp logits) - logits[y]
 //
-// in nats. The parameters are in PyTorch's order: of each layer W, [out][in], then b. The
-// largest logit classifies a row.
+// in nats. The parameters are in PyTorch's order: of each layer W, [out][in], then b. The class
+// of a row is the index of the largest logit.
 type Net struct {
 	table  *tables.Table
 	layers dense
@@ -31,8 +31,8 @@ type netWorkspace struct {
 	logits []float64
 }
 
-// NewNet returns a net on t, which it keeps, with hidden layers of these sizes. It panics if
-// one is not positive.
+// NewNet returns a net on the table t with hidden layers of these sizes. The net keeps t. NewNet
+// panics if a size is not positive.
 func NewNet(t *tables.Table, hidden ...int) *Net {
 	m := &Net{table: t}
 	in := t.Features
@@ -65,8 +65,8 @@ func (m *Net) Segments() (list []plan.Segment) {
 	return list
 }
 
-// Loss returns the mean cross-entropy over the rows named by batch. It allocates nothing once
-// as many goroutines called it at a time as do now.
+// Loss returns the mean cross-entropy over the rows named by batch. Loss allocates memory only
+// when more goroutines call Loss at the same time than ever before.
 func (m *Net) Loss(params []float32, batch []int) float64 {
 	loss, _ := softmax.Mean(m, params, batch)
 	return loss
@@ -96,14 +96,14 @@ func (m *Net) Sum(params []float32, batch []int) (loss float64, right int) {
 	return loss, right
 }
 
-// load copies the rows of a chunk.
+// load copies the rows named by batch to the workspace.
 func (m *Net) load(ws *netWorkspace, batch []int) {
 	for i, at := range batch {
 		copy(ws.values[0][i*m.table.Features:], m.table.At(at))
 	}
 }
 
-// rectifyAll computes max(x[i], 0). A NaN stays one.
+// rectifyAll computes max(x[i], 0). A NaN stays a NaN.
 func rectifyAll(x []float32) {
 	for i, v := range x {
 		if v < 0 {

@@ -15,9 +15,9 @@ func (m *Net) newBackward() *netBackward {
 	return ws
 }
 
-// Gradient returns the mean cross-entropy over the rows named by batch, and adds its gradient
-// to grad, which is Dim long. Like Loss it allocates nothing once it is warm, and panics where
-// Loss does.
+// Gradient returns the mean cross-entropy over the rows named by batch, and adds its gradient to
+// grad, which is Dim long. Like Loss, Gradient allocates nothing after the first calls, and
+// panics where Loss panics.
 func (m *Net) Gradient(grad, params []float32, batch []int) (loss float64) {
 	softmax.Check(m, params, batch)
 	softmax.Check(m, grad, batch)

@@ -2,16 +2,18 @@ package models
 
 import "math"
 
-// Rectifier and pooling compare floats by their bits, as the processor moves
-// integers conditionally, but must branch for floats: the sign is random, and
-// branches guessed wrong would take as long as the products. Among values whose
-// sign bit is clear, and 0, the order of the bits is the order of the floats;
-// those with the sign bit set are below 0 either way.
+// Rectifier and pooling compare the bits of floats as integers. For integers the compiler uses
+// conditional moves, for floats it uses branches. The signs are random, so the processor would
+// mispredict many of these branches, and the mispredictions would take as long as the matrix
+// products. Floats whose sign bit is clear have the same order as their bits; floats whose sign
+// bit is set are below 0 as floats and as integers.
 //
-// A NaN must pass through, because a loss that is not finite shows that a run diverged. One with a
-// clear sign is above all numbers. One with the sign bit set, which is what inf-inf makes on amd64,
-// is above all others as unsigned integers: the functions here return the largest of these, which
-// is above negativeInf if a NaN was lost.
+// A NaN must pass through, because a loss that is not finite shows that a run diverged. The bits
+// of a NaN with a clear sign bit are above the bits of all numbers, so this NaN passes. The
+// rectifier drops a NaN with the sign bit set, the result of inf-inf on amd64; but as an unsigned
+// integer, this NaN is above negativeInf, the largest bits of a number. So the functions here
+// return the largest input as an unsigned integer: a result above negativeInf says that a NaN was
+// dropped.
 const negativeInf = 0xff800000
 
 // rectify computes dst[i*to] = max(src[i*from], 0) for n elements.

@@ -17,10 +17,9 @@ type Samples struct {
 	sign     []float64      // one a sample, +1 or -1
 }
 
-// ImageSamples returns images of two classes, normalized to (ink - mean) / std
-// with ink from 0 to 1; see [data.Images.Halves]. Label 1 is +1, label 0 is -1.
-// It sets aside 4 bytes a pixel. It panics if there are not two classes or std is
-// not positive.
+// ImageSamples returns images of two classes, normalized to (ink - mean) / std with ink from 0 to
+// 1; see [data.Images.Halves]. Label 1 is +1, label 0 is -1. ImageSamples allocates 4 bytes a
+// pixel. The function panics if there are not two classes or std is not positive.
 func ImageSamples(im *data.Images, mean, std float64) *Samples {
 	s := &Samples{features: im.Rows * im.Cols, dense: make([]float32, len(im.Pixels)),
 		sign: signs(im.Labels, im.Classes)}
@@ -31,13 +30,13 @@ func ImageSamples(im *data.Images, mean, std float64) *Samples {
 	return s
 }
 
-// TableSamples returns the rows of a table of two classes, which it keeps. Label 1 is +1, label 0
-// is -1. It panics if there are not two classes.
+// TableSamples returns the rows of a table of two classes. The result keeps t. Label 1 is +1,
+// label 0 is -1. TableSamples panics if t does not have two classes.
 func TableSamples(t *tables.Table) *Samples {
 	return &Samples{features: t.Features, dense: t.Values, sign: signs(t.Labels, t.Classes)}
 }
 
-// SparseSamples returns sparse samples, which it keeps.
+// SparseSamples returns the sparse samples s as Samples, which keep s.
 func SparseSamples(s *tables.Sparse) *Samples {
 	return &Samples{features: s.Features, sparse: s, sign: signs(s.Labels, 2)}
 }
@@ -65,8 +64,8 @@ func (s *Samples) row(i int) []float32 {
 	return s.dense[i*s.features : (i+1)*s.features]
 }
 
-// dot returns the inner product of sample i and w, which is Features long, summed
-// in float64: finite differences of losses need it.
+// dot returns the inner product of sample i and w, which is Features long, summed in float64,
+// because finite differences of losses need that precision.
 func (s *Samples) dot(i int, w []float32) float64 {
 	if s.sparse == nil {
 		return gonum.Implementation{}.Dsdot(s.features, s.row(i), 1, w, 1)

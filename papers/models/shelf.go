@@ -2,9 +2,9 @@ package models
 
 import "sync"
 
-// A Shelf keeps the working memory of a call for the next call. It holds as many as there were
-// calls at a time. Unlike the items of a sync.Pool, they survive garbage collections, so that calls
-// allocate nothing after the first.
+// A Shelf keeps the working memory of a call for the next call. A Shelf comes to hold as many
+// items as calls ran at the same time. Unlike the items of a sync.Pool, the items of a Shelf
+// survive garbage collections, so that later calls allocate nothing.
 type Shelf[T any] struct {
 	mu   sync.Mutex // guards free
 	free []*T
@@ -22,7 +22,7 @@ func (s *Shelf[T]) Take(make func() *T) *T {
 	return make()
 }
 
-// Put gives t back.
+// Put returns t to the shelf, for a later Take.
 func (s *Shelf[T]) Put(t *T) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -3,16 +3,16 @@ package models
 import "math"
 
 const (
-	// chunk images go through the dense layers at a time: enough for the weights
-	// to be read seldom.
+	// chunk is the number of images that the dense layers process at a time, large so that the
+	// processor reads the weights from memory seldom.
 	chunk = 64
-	// group images go through the second convolution at a time: as many as leave
-	// its patches in a processor's own cache.
+	// group is the number of images that the second convolution processes at a time, small enough
+	// for their patches to fit a core's own cache.
 	group = 4
 )
 
 // A workspace holds the intermediate results of one pass of a [CNN]. The padding of columns and
-// frames is 0 from when it is made, and never written.
+// frames is 0 from the start, and no pass writes the padding.
 type workspace struct {
 	images  []float32 // chunk of them
 	columns []float32 // of one image
@@ -52,7 +52,8 @@ func (m *CNN) newWorkspace(slots int) *workspace {
 	return ws
 }
 
-// at returns entry i of an array of which ws keeps slots.
+// at returns the part of array that belongs to image i; array holds ws.slots such parts of equal
+// length.
 func (ws *workspace) at(array []float32, i int) []float32 {
 	size := len(array) / ws.slots
 	i %= ws.slots
@@ -92,7 +93,7 @@ func (m *CNN) pack(ws *workspace, params []float32) {
 	}
 }
 
-// runConvolutions takes the n images in ws to the input of the dense layers.
+// runConvolutions computes the input of the dense layers from the n images in ws.
 func (m *CNN) runConvolutions(ws *workspace, params []float32, n int) {
 	if ws.fused != nil {
 		if ws.fused.forward(m, ws, params, n) {
@@ -109,7 +110,7 @@ func (m *CNN) runConvolutions(ws *workspace, params []float32, n int) {
 	}
 }
 
-// runFirst takes image i through the first layer into its frame.
+// runFirst computes the first convolution of image i, and writes the result to the image's frame.
 func (m *CNN) runFirst(ws *workspace, params []float32, i int) {
 	size := m.images.Rows * m.images.Cols
 	m.one.columns(ws.columns, ws.images[i*size:(i+1)*size])
@@ -123,7 +124,7 @@ func (m *CNN) runFirst(ws *workspace, params []float32, i int) {
 	}
 }
 
-// runSecond takes the group of images from..to through the second layer.
+// runSecond computes the second convolution of the group of images from..to.
 func (m *CNN) runSecond(ws *workspace, params []float32, from, to int) {
 	size := m.two.area() * m.two.fan()
 	for i := from; i < to; i++ {
@@ -143,8 +144,8 @@ func (m *CNN) runSecond(ws *workspace, params []float32, from, to int) {
 	}
 }
 
-// activate applies rectifier and pooling of a layer to one channel. Pixels and
-// rows of dst are to and toRow apart, those of src from and fromRow.
+// activate applies rectifier and pooling of a layer to one channel. In dst, neighboring pixels
+// are to elements apart and neighboring rows toRow; in src, from and fromRow.
 func (ws *workspace) activate(c *convolution, dst []float32, to, toRow int,
 	src []float32, from, fromRow int) {
 	rows, cols := c.after()

@@ -1,5 +1,5 @@
-// Package train trains a model by its gradients, in the usual way: for the classifiers that an
-// experiment attacks, and to know what a model can reach.
+// Package train trains a model by its gradients. Experiments train the classifiers that they
+// attack with this package, and measure which accuracy a model can reach.
 //
 //	params, err := train.Train(ctx, model, train.Config{Test: test, Goroutines: 2})
 //	err = train.Save(path, params)

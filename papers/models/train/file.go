@@ -11,13 +11,13 @@ import (
 	"path/filepath"
 )
 
-// magic begins a file of parameters, with its version. Then come their number as
-// a little-endian uint64, each as a little-endian float32, and the SHA-256 of all
-// that.
+// magic begins a file of parameters, and ends with the version of the format. After magic come
+// the number of parameters as a little-endian uint64, each parameter as a little-endian float32,
+// and the SHA-256 of everything before it.
 const magic = "zoflpar1"
 
-// Save writes params to a file, which is the old one or the new one whole if it is
-// interrupted.
+// Save writes params to a file. If Save is interrupted, the path holds either the old file or the
+// complete new file.
 func Save(path string, params []float32) error {
 	b := binary.LittleEndian.AppendUint64([]byte(magic), uint64(len(params)))
 	for _, v := range params {

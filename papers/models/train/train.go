@@ -11,14 +11,14 @@ import (
 	"github.com/zofl/zofl/papers/models"
 )
 
-// An Optimizer is how a gradient moves the parameters.
+// An Optimizer is a rule by which gradients move the parameters.
 type Optimizer int
 
 const (
-	// Adam moves by m/(sqrt(v)+1e-8), with the means m of the gradients and v of
-	// their squares as in Kingma and Ba, bias corrected, beta 0.9 and 0.999.
+	// Adam moves the parameters by m/(sqrt(v)+1e-8). As in Kingma and Ba, m is the moving mean of
+	// the gradients with beta 0.9, v that of their squares with beta 0.999, both bias corrected.
 	Adam Optimizer = iota
-	// Momentum moves by m, m = Beta*m + g, as PyTorch's SGD has it.
+	// Momentum moves the parameters by m, with m = Beta*m + g as in PyTorch's SGD.
 	Momentum
 )
 
@@ -29,22 +29,22 @@ type Config struct {
 	Batch     int     // samples a minibatch; 0 is 64
 	Step      float64 // step size; 0 is 0.005 for Adam and 0.05 for Momentum
 	Beta      float64 // of Momentum, in [0, 1); 0 is 0.9
-	// WarmUp is the part of the steps in which the step size grows linearly from
-	// 0 to Step, after which it falls linearly to 0; 0 is 0.1.
+	// WarmUp is the share of the steps in which the step size grows linearly from 0 to Step.
+	// Afterwards the step size falls linearly to 0. A WarmUp of 0 means 0.1.
 	WarmUp float64
 
 	Seed       uint64    // of the first parameters and the minibatches
 	Initial    []float32 // first parameters, copied; nil: [models.Initial]
 	Goroutines int       // that compute gradients and evaluate; 0 is 1
 
-	// Test is evaluated every EvalEvery steps, 0 being an epoch's, and after the
-	// last; nil: never. Training stops before its end once the accuracy is at
-	// least Target, unless that is 0.
+	// Test is the model that Train evaluates every EvalEvery steps and after the last step; nil:
+	// never. An EvalEvery of 0 means once an epoch. If Target is not 0, the training ends once the
+	// accuracy on Test is at least Target.
 	Test      models.Model
 	EvalEvery int
 	Target    float64
-	// Progress is called after each evaluation, or after each epoch if there is
-	// no Test; nil: not. An error stops the training and is returned.
+	// Train calls Progress, unless nil, after each evaluation, or after each epoch if there is no
+	// Test. If Progress returns an error, Train stops and returns that error.
 	Progress func(Progress) error
 }
 
@@ -56,7 +56,7 @@ type Progress struct {
 	Accuracy    float64 // likewise
 }
 
-// errTarget ends a training that is good enough.
+// errTarget ends a training whose accuracy has reached Config.Target.
 var errTarget = errors.New("target reached")
 
 // Train minimizes the loss of m and returns its parameters. If ctx ends or Progress fails, it

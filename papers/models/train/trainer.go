@@ -9,8 +9,9 @@ import (
 	"github.com/zofl/zofl/papers/models"
 )
 
-// parts is how many pieces a minibatch is cut into, whose gradients are computed
-// apart and added in order: so that the sum does not depend on the goroutines.
+// parts is the number of pieces into which gradient cuts a minibatch. Goroutines compute the
+// gradients of the pieces, and gradient adds these in order, so that the sum does not depend on
+// the number of goroutines.
 const parts = 4
 
 // A trainer is a training under way.
@@ -61,7 +62,8 @@ func (t *trainer) step(batch []int) error {
 	return nil
 }
 
-// stepSize grows up to Step for a part of the steps, then falls to 0.
+// stepSize returns the size of the current step: it grows to Step in the first WarmUp of the
+// steps, then falls to 0.
 func (t *trainer) stepSize() float64 {
 	done := (float64(t.at) - 0.5) / float64(t.total)
 	if done < t.cfg.WarmUp {
@@ -125,7 +127,7 @@ func (t *trainer) momentum(step float32) {
 	}
 }
 
-// report evaluates, and tells how far the training came.
+// report evaluates the model on Test, if there is a Test, and calls Progress.
 func (t *trainer) report() error {
 	p := Progress{Step: t.at, Steps: t.total, Loss: t.sum / float64(t.at-t.since)}
 	t.sum, t.since = 0, t.at
