@@ -43,8 +43,8 @@ func NewMLP(s *Samples, hidden int) *MLP {
 // Dim returns the number of parameters: hidden*(Features+2) + 1.
 func (m *MLP) Dim() int { return m.hidden*(m.features+2) + 1 }
 
-// Segments returns the layers with PyTorch's default initialization: uniform in +-1/sqrt(fan_in).
-// The paper does not name its initialization.
+// Segments returns the layers with PyTorch's default initialization: uniform in
+// +-1/sqrt(fan_in). The paper does not name its own.
 func (m *MLP) Segments() []plan.Segment {
 	s := uniform(nil, "fc1", m.hidden*m.features, m.hidden, m.features)
 	return uniform(s, "fc2", m.hidden, 1, m.hidden)
