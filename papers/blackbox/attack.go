@@ -8,7 +8,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/data"
 )
 
-// attackSide is half the side of the box: how far a pixel may move, with ink 1.
+// attackSide is half the side of the box: the largest change of a pixel, where a pixel of full
+// ink is 1.
 const attackSide = 0.3
 
 // An AttackConfig says which models are attacked, and on which images.
@@ -16,9 +17,9 @@ type AttackConfig struct {
 	Portion float64 // P: part of the classes that a model knows; 0 is 1
 	Clients int     // N, one model each; 0 is 10
 	Images  int     // number of images attacked, one after another; 0 is 15
-	// OnAverage chooses images whose mean margin is positive, as the paper's code does,
-	// instead of those on which every model is right, and draws classes only once. See the
-	// package doc.
+	// OnAverage chooses images whose mean margin over the models is positive, as the paper's code
+	// does, instead of images that every model classifies correctly. With OnAverage, [NewAttack]
+	// draws the classes only once. See the package doc.
 	OnAverage bool
 	Models    uint64 // seed of the class draws
 	Seed      uint64 // of the choice of images
@@ -30,8 +31,8 @@ type AttackConfig struct {
 	Logf       func(format string, args ...any) // called with progress; nil: nobody is told
 }
 
-// An Attack is N classifiers, each trained on some of the classes, and images to be
-// perturbed so that the classifiers are wrong.
+// An Attack holds N classifiers, each trained on some of the classes, and the images that a
+// client perturbs so that the classifiers misclassify them.
 type Attack struct {
 	nets    []*net
 	sets    []classSet
@@ -64,7 +65,7 @@ func NewAttack(ctx context.Context, train, test *data.Images, c AttackConfig) (*
 	return a, a.choose(test, c)
 }
 
-// draw draws the classes that the models know.
+// draw draws, for each model, the classes on which NewAttack trains the model.
 func (a *Attack) draw(c AttackConfig) error {
 	n, err := portion(c.Portion, classes)
 	if err != nil {
@@ -81,7 +82,7 @@ func (a *Attack) draw(c AttackConfig) error {
 	return nil
 }
 
-// choose chooses the images.
+// choose chooses the images to attack.
 func (a *Attack) choose(test *data.Images, c AttackConfig) error {
 	shared := ^classSet(0)
 	for _, s := range a.sets {
@@ -111,7 +112,7 @@ func (a *Attack) Len() int { return len(a.targets) }
 // Target returns the attack on image k.
 func (a *Attack) Target(k int) *Target { return a.targets[k] }
 
-// Classes returns the classes that model i knows, in order.
+// Classes returns the classes on which model i was trained, in order.
 func (a *Attack) Classes(i int) []int { return a.sets[i].list() }
 
 // or returns v, or zero if v is 0.

@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/papers/models/train"
 )
 
-// train trains a model for each client's classes. Clients with the same classes share a
-// model: with P = 1 all do.
+// train trains a model for each client's classes. Clients with the same classes share a model:
+// with P = 1 all clients share one model.
 func (a *Attack) train(ctx context.Context, im *data.Images, c AttackConfig) error {
 	t := trainer{dir: c.Cache, logf: c.Logf}
 	from := fingerprint(im.Pixels, im.Labels)
@@ -36,7 +36,7 @@ func (a *Attack) train(ctx context.Context, im *data.Images, c AttackConfig) err
 	return nil
 }
 
-// only returns the images of some classes.
+// only returns the images of im whose class is in s.
 func only(im *data.Images, s classSet) *data.Images {
 	out := *im
 	out.Pixels, out.Labels = nil, nil

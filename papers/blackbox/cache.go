@@ -14,7 +14,7 @@ import (
 	"github.com/zofl/zofl/papers/models/train"
 )
 
-// A trainer trains models, or takes them from its cache.
+// A trainer trains models, or reads trained models from its cache.
 type trainer struct {
 	dir  string // empty: zofl/blackbox in the user's cache directory
 	logf func(format string, args ...any)

@@ -21,7 +21,7 @@ func (s classSet) list() (classes []int) {
 
 // portion returns p times the number of classes, rounded down.
 func portion(p float64, classes int) (int, error) {
-	// 0.7*10 may be a little less than 7.
+	// Without the 1e-9, 0.7*10 could round to a little less than 7.
 	n := int(p*float64(classes) + 1e-9)
 	if !(p <= 1) || n < 1 {
 		return 0, fmt.Errorf("blackbox: Portion is %v, which is none of %d classes, or more "+
@@ -31,7 +31,7 @@ func portion(p float64, classes int) (int, error) {
 	return n, nil
 }
 
-// drawSet draws n of the classes.
+// drawSet draws n different classes.
 func drawSet(rng *rand.Rand, n, classes int) (s classSet) {
 	for bits.OnesCount32(uint32(s)) < n {
 		s |= 1 << rng.IntN(classes)
@@ -39,8 +39,8 @@ func drawSet(rng *rand.Rand, n, classes int) (s classSet) {
 	return s
 }
 
-// maxDraws is how often drawSharing tries: 0.2 of 10 classes for 10 clients takes a million
-// draws on average.
+// maxDraws is the largest number of draws that drawSharing makes: for 2 of 10 classes and 10
+// clients, drawSharing makes a million draws on average.
 const maxDraws = 1 << 24
 
 // drawSharing draws n of the classes for each client, repeatedly, until some class is in

@@ -6,8 +6,8 @@ import (
 )
 
 // dirichlet draws from the Dirichlet distribution with all parameters equal to alpha. dst
-// is gamma variates divided by their sum, computed from logarithms because with a small
-// alpha all of them may underflow.
+// receives gamma variates divided by their sum. dirichlet computes them from their logarithms,
+// because with a small alpha all the gamma variates may underflow.
 func dirichlet(dst []float64, rng *rand.Rand, alpha float64) {
 	most := math.Inf(-1)
 	for i := range dst {
@@ -24,8 +24,9 @@ func dirichlet(dst []float64, rng *rand.Rand, alpha float64) {
 	}
 }
 
-// logGamma draws the logarithm of a gamma variate of scale 1 and any positive shape.
-// Shapes below 1 are boosted: G(shape) = G(shape+1) U^(1/shape).
+// logGamma draws the logarithm of a gamma variate of scale 1 and any positive shape. logGamma
+// derives a variate of a shape below 1 from a variate of the next shape: G(shape) = G(shape+1)
+// U^(1/shape).
 func logGamma(rng *rand.Rand, shape float64) float64 {
 	if shape < 1 {
 		return logGamma(rng, shape+1) + math.Log(1-rng.Float64())/shape

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/papers/tables"
 )
 
-// metricSide is half the side of the box: how far a parameter may move.
+// metricSide is half the side of the box: the largest change of a parameter.
 const metricSide = 0.2
 
 // A MetricConfig says which metric is computed, and on which rows.
@@ -18,11 +18,11 @@ type MetricConfig struct {
 	Score   Score
 	Portion float64 // P: part of the classes that a client's rows have; 0 is 1
 	Clients int     // N; 0 is 7
-	// Rows is the number of rows of a client; 0 is 1,000. They are the first rows of its
-	// classes, or all if there are fewer, in one random order for all clients of the half
-	// of the table on which the MLP was not trained. So with P = 1 all clients have the
-	// same function. The paper takes all rows: with P = 1 a query of Covertype's 46,481
-	// would take 46 times as long.
+	// Rows is the number of rows of a client; 0 means 1,000. NewMetric shuffles the half of the
+	// table on which the MLP was not trained, once for all clients. A client gets the first Rows
+	// rows of its classes in this order, or all rows of its classes if there are fewer. So with P =
+	// 1 all clients have the same function. The paper takes all rows: with P = 1 a client has 46,481
+	// rows of Covertype, and a query would take 46 times as long.
 	Rows   int
 	Seed   uint64 // of the clients' classes and rows
 	Epochs int    // of the training, with minibatches of 256; 0 is 100
@@ -33,13 +33,13 @@ type MetricConfig struct {
 	Logf       func(format string, args ...any) // called with progress; nil: nobody is told
 }
 
-// A Metric is a score of an MLP as a function of its parameters. With theta the parameters
+// A Metric is a score of an MLP as a function of the MLP's parameters. With theta the parameters
 // trained with the cross-entropy,
 //
 //	f_i(x) = 1 - score of the MLP theta + x on client i's rows
 //
-// for x within +-0.2, [tables.Covertype], and 54-30-14-7 units with rectifiers, which have
-// 2,189 parameters. It is piecewise constant. Any number of goroutines may use one Metric.
+// for x within +-0.2, [tables.Covertype], and 54-30-14-7 units with rectifiers, which have 2,189
+// parameters. f_i is piecewise constant. Any number of goroutines may use one Metric.
 type Metric struct {
 	score   Score
 	theta   []float32
@@ -83,8 +83,8 @@ func NewMetric(ctx context.Context, t *tables.Table, c MetricConfig) (*Metric, e
 	return m, m.deal(rest, c)
 }
 
-// deal draws each client's classes, and takes rows of these in one order for all, so that
-// clients with the same classes have the same rows.
+// deal draws each client's classes, and gives the client rows of these classes. All clients take
+// rows in the same order, so that clients with the same classes have the same rows.
 func (m *Metric) deal(rest *tables.Table, c MetricConfig) error {
 	n, err := portion(c.Portion, widths[len(widths)-1])
 	if err != nil {
@@ -109,7 +109,7 @@ func (m *Metric) deal(rest *tables.Table, c MetricConfig) error {
 	return nil
 }
 
-// take copies rows, in chunks.
+// take copies the listed rows to s, in chunks.
 func (s *share) take(from *tables.Table, list []int) {
 	for len(list) > 0 {
 		n := min(len(list), mlpChunk)
@@ -134,7 +134,7 @@ func (m *Metric) Clients() int { return len(m.clients) }
 // Box returns -0.2 and 0.2.
 func (m *Metric) Box() (low, high float32) { return -metricSide, metricSide }
 
-// Start writes zeros: the MLP as it was trained.
+// Start writes zeros to dst: at x = 0 the MLP has its trained parameters.
 func (m *Metric) Start(dst []float32, _ uint64) {
 	check(m, dst)
 	clear(dst)
@@ -143,7 +143,7 @@ func (m *Metric) Start(dst []float32, _ uint64) {
 // Classes returns the classes of client i's rows, in order.
 func (m *Metric) Classes(i int) []int { return m.clients[i].classes.list() }
 
-// Local returns f_i. It is NaN if x has a NaN.
+// Local returns f_i. f_i(x) is NaN if x has a NaN.
 func (m *Metric) Local(i int) func(x []float32) float64 {
 	checkClient(m, i)
 	s, params := &m.clients[i], make([]float32, mlpDim)
@@ -171,7 +171,8 @@ func (m *Metric) Local(i int) func(x []float32) float64 {
 	}
 }
 
-// count adds the rows to c. A tie goes to the lowest class.
+// count adds the rows of a to the confusion c. Where several classes have the largest logit,
+// count takes the lowest of these classes.
 func (a *activation) count(c *confusion, labels []uint8) {
 	logits := a.layers[len(widths)-1]
 	for i, label := range labels[:a.rows] {

@@ -17,12 +17,12 @@ var widths = [...]int{54, 30, 14, 7}
 // biases.
 const mlpDim = 30*(54+1) + 14*(30+1) + 7*(14+1) // 2,189
 
-// mlpChunk is how many rows go through the layers at a time: enough for long runs, few
-// enough for all units to fit a core's cache.
+// mlpChunk is the number of rows that the layers process at a time: enough for long vector
+// operations, and few enough for the values of all units to fit a core's cache.
 const mlpChunk = 256
 
-// An activation holds the layers' results for some rows, [unit][row]. Rows are innermost,
-// so that a weight adds a multiple of one run of floats to another.
+// An activation holds the layers' results for some rows, [unit][row]. Rows are the innermost
+// index, so that forward multiplies a weight by all rows of a unit as one contiguous vector.
 type activation struct {
 	rows   int
 	layers [len(widths)][]float32 // the first is the input
@@ -50,7 +50,7 @@ func (a *activation) unit(layer, i int) []float32 {
 	return a.layers[layer][i*a.rows : (i+1)*a.rows]
 }
 
-// forward computes all layers from input, with rectifiers except after the last. It keeps
+// forward computes all layers from input, with rectifiers except after the last. forward keeps
 // input as the first layer.
 func (a *activation) forward(params, input []float32) (logits []float32) {
 	a.layers[0] = input
@@ -77,7 +77,8 @@ func layerOf(params []float32, l int) (weights, bias, rest []float32) {
 	return params[:n], params[n : n+widths[l]], params[n+widths[l]:]
 }
 
-// rectify computes x[i] = max(x[i], 0). Bits are compared, as signs are random.
+// rectify computes x[i] = max(x[i], 0). rectify compares the bits as integers, without branches,
+// because the signs are random.
 func rectify(x []float32) {
 	for i, v := range x {
 		x[i] = math.Float32frombits(uint32(max(positive(v), 0)))
@@ -91,8 +92,8 @@ func newMLP(t *tables.Table) mlp {
 	return mlp{models.NewNet(t, widths[1:len(widths)-1]...)}
 }
 
-// Segments returns the layers, uniform in +-1/sqrt(fan_in): each is one, as in the models that are
-// kept.
+// Segments returns the layers, uniform in +-1/sqrt(fan_in). Each layer's weights and biases are
+// one segment, as in the cached trained models.
 func (mlp) Segments() (s []plan.Segment) {
 	for l := 1; l < len(widths); l++ {
 		in, out := widths[l-1], widths[l]

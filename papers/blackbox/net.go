@@ -18,12 +18,13 @@ const (
 	classes  = 10
 )
 
-// A net is a trained CNN, laid out to evaluate one image at a time. Any number of
-// goroutines may use it.
+// A net is a trained CNN whose weights are laid out to evaluate one image at a time. Any number
+// of goroutines may use one net.
 //
-// A convolution works on whole planes: an input channel has a frame of zeros, so that a tap
-// of a kernel multiplies the whole channel as one run of floats, and adds it to the output.
-// Two floats a line, at the frame, are not used.
+// A convolution processes a whole channel at a time. Each input channel has a border of zeros, so
+// that a convolution multiplies the whole channel by one weight of a kernel, as one contiguous
+// vector, and adds the product to the output. Two floats in each line of the output, those at the
+// border, are not used.
 type net struct {
 	one, two       []float32 // [out][in][tap]
 	bias1, bias2   []float32
@@ -31,7 +32,7 @@ type net struct {
 	fixed1, fixed2 []float32 // biases
 }
 
-// newNet reads parameters in the order of the model. It keeps none of them.
+// newNet makes a net from parameters in the order of the model. newNet copies params.
 func newNet(params []float32) *net {
 	params = append([]float32(nil), params...)
 	next := func(n int) (part []float32) {
@@ -61,8 +62,8 @@ func transposed(m []float32, rows int) []float32 {
 	return out
 }
 
-// A pass holds what a forward pass computes. The frames' borders are 0 and never
-// written.
+// A pass holds what a forward pass computes. The borders of the frames are 0, and no pass writes
+// the borders.
 type pass struct {
 	frame1 []float32 // the image, framed
 	wide1  []float32 // one channel of the first layer, in lines of the frame
@@ -75,11 +76,12 @@ type pass struct {
 
 func framed(side int) int { return (side + 2) * (side + 2) }
 
-// run returns the floats of a whole channel in lines of its frame. Its last two are not
-// used, and make it a multiple of 8, which processors like.
+// run returns the length of an output channel, whose lines are as long as the lines of a frame.
+// The last two floats of each line are not used. This length is a multiple of 8, which suits
+// vector instructions.
 func run(side int) int { return side * (side + 2) }
 
-// beyond is how far a run that begins at the last tap reaches beyond the frame.
+// beyond is the number of floats that convolve reads after the end of the frame, at the last tap.
 const beyond = 2
 
 func newPass() *pass {
@@ -90,7 +92,7 @@ func newPass() *pass {
 	}
 }
 
-// set writes pixel i of the image, as the network sees it.
+// set writes pixel i of the image, on the normalized scale that the network takes.
 func (p *pass) set(i int, v float32) { p.frame1[(i/side+1)*(side+2)+i%side+1] = v }
 
 // forward returns the logits of the image in p.
@@ -117,7 +119,7 @@ func (n *net) forward(p *pass) []float32 {
 	return p.logits
 }
 
-// convolve adds a framed channel, by the taps of one kernel, to dst:
+// convolve adds the convolution of a framed channel with one kernel to dst:
 //
 //	dst[y*(side+2) + x] += weights[ky*3 + kx] * frame[(y+ky)*(side+2) + x+kx]
 func convolve(dst, frame, weights []float32, side int) {
@@ -127,8 +129,8 @@ func convolve(dst, frame, weights []float32, side int) {
 	}
 }
 
-// pool writes the largest of each 2x2 of a channel, or 0, to lines of dst that are line
-// apart.
+// pool writes the maximum of each 2x2 square of a channel, or 0 if the maximum is negative, to
+// dst, whose lines are line floats apart.
 func pool(dst []float32, line int, wide []float32, side int) {
 	for y := range side / 2 {
 		above := wide[2*y*(side+2):][:side]
@@ -142,11 +144,13 @@ func pool(dst []float32, line int, wide []float32, side int) {
 	}
 }
 
-// positive returns bits that are ordered like floats that are not negative, and that are
-// negative for negative floats. Integers are compared without branches.
+// positive returns the bits of v as an integer, which is negative for a negative float. Integers
+// from floats that are not negative have the order of the floats. The processor compares integers
+// without branches.
 func positive(v float32) int32 { return int32(math.Float32bits(v)) }
 
-// dense computes dst = bias + weights^T x, for weights [in][out]. Many x are 0.
+// dense computes dst = bias + weights^T x, for weights [in][out]. dense skips the elements of x
+// that are 0, which are many.
 func dense(dst, bias, weights, x []float32) {
 	copy(dst, bias)
 	for i, v := range x {

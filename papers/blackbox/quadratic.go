@@ -8,8 +8,8 @@ import (
 // quadraticSide is half the side of the box.
 const quadraticSide = 10
 
-// QuadraticMinimum is F* for the paper's d = 300, to its five figures: see
-// [Quadratic.Minimum].
+// QuadraticMinimum is F* for the paper's d = 300, with the five decimals that the paper prints:
+// see [Quadratic.Minimum].
 const QuadraticMinimum = -0.02467
 
 // A QuadraticConfig specifies the quadratic functions. The paper has Dim 300, Clients 5 and
@@ -21,12 +21,12 @@ type QuadraticConfig struct {
 	Seed    uint64  // of the coefficients
 }
 
-// A Quadratic is (98), on [-10, 10]^d:
+// A Quadratic is equation (98) of FZooS, on [-10, 10]^d:
 //
 //	f_i(x) = 1/(10 d) ( sum_j [ (1 + C (a_ij - 1/N)) x_j^2 + (1 + C (b_ij - 1/N)) x_j ] + 1 )
 //
-// where a_.j and b_.j are drawn for each j from the Dirichlet distribution Dir(1/N, ...),
-// so that the mean is (99) whatever C is:
+// where a_.j and b_.j are drawn for each j from the Dirichlet distribution Dir(1/N, ...), so that
+// for any C the mean of the f_i is equation (99):
 //
 //	F(x) = 1/(10 d) ( sum_j [ x_j^2 + x_j ] + 1 )
 //
@@ -98,7 +98,7 @@ func (q *Quadratic) Local(i int) func(x []float32) float64 {
 	}
 }
 
-// F returns (99) at x.
+// F returns the value of equation (99) at x.
 func (q *Quadratic) F(x []float32) float64 {
 	check(q, x)
 	var sum float64
@@ -140,7 +140,7 @@ func (q *Quadratic) Minimum() float64 { return q.scale() * (1 - float64(q.dim)/4
 
 func (q *Quadratic) scale() float64 { return 1 / (10 * float64(q.dim)) }
 
-// inside is x_j within the box.
+// inside returns the value in [-10, 10] that is nearest to v.
 func inside(v float32) float64 { return float64(clamp(v, -quadraticSide, quadraticSide)) }
 
 var _ Problem = (*Quadratic)(nil)

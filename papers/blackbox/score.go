@@ -2,9 +2,9 @@ package blackbox
 
 import "fmt"
 
-// A Score is a metric of a classifier on labeled rows, from 0 to 1, more being better. tp,
-// fp and fn count the rows of a class that are correctly assigned to it, wrongly assigned
-// to it, and wrongly not assigned to it:
+// A Score is a metric of a classifier on labeled rows, from 0 for the worst to 1 for the best.
+// tp, fp and fn count the rows of a class that are correctly assigned to it, wrongly assigned to
+// it, and wrongly not assigned to it:
 type Score uint8
 
 const (
@@ -14,7 +14,7 @@ const (
 	Jaccard                // tp / (tp + fp + fn)
 )
 
-// Scores are all of them.
+// Scores lists all scores.
 var Scores = []Score{Precision, Recall, F1, Jaccard}
 
 func (s Score) String() string {
@@ -25,13 +25,13 @@ func (s Score) String() string {
 	return names[s]
 }
 
-// A confusion counts rows by label and by the class that they are given:
+// A confusion counts rows by their label and by the class that the MLP assigns to them:
 // [label][class].
 type confusion [7][7]int
 
-// macro returns the mean of s over the classes that any row has or is assigned, with 0 if s
-// is undefined for a class, like scikit-learn's average="macro", zero_division=0. Without
-// rows it returns 0.
+// macro returns the mean of s over the classes that are the label or the assigned class of any
+// row. If s is undefined for a class, macro counts 0, like scikit-learn's average="macro",
+// zero_division=0. Without rows, macro returns 0.
 func (c *confusion) macro(s Score) float64 {
 	sum, present := 0.0, 0
 	for k := range c {
@@ -52,7 +52,7 @@ func (c *confusion) macro(s Score) float64 {
 	return sum / float64(present)
 }
 
-// of is the score of one class.
+// of returns the score of one class from its counts.
 func (s Score) of(tp, fp, fn float64) float64 {
 	if tp == 0 {
 		return 0 // also where it is undefined

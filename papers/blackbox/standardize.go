@@ -7,9 +7,9 @@ import (
 	"github.com/zofl/zofl/papers/tables"
 )
 
-// standardized splits the rows of a table at random into halves. Each feature is
-// standardized by its mean and standard deviation in the table. The split is always the
-// same.
+// standardized splits the rows of a table at random into halves. Each feature is standardized by
+// its mean and standard deviation in the table. standardized splits a table the same way in every
+// call.
 func standardized(t *tables.Table) (half, rest *tables.Table) {
 	mean, deviation := moments(t)
 	order := stream(1, forSplit).Perm(t.Len())
@@ -26,8 +26,8 @@ func standardized(t *tables.Table) (half, rest *tables.Table) {
 	return part(order[:len(order)/2]), part(order[len(order)/2:])
 }
 
-// moments returns each feature's mean and standard deviation, or 1 for one that is
-// constant.
+// moments returns each feature's mean and standard deviation. For a constant feature, moments
+// returns a standard deviation of 1.
 func moments(t *tables.Table) (mean, deviation []float64) {
 	mean, deviation = make([]float64, t.Features), make([]float64, t.Features)
 	n := float64(t.Len())
@@ -50,7 +50,7 @@ func moments(t *tables.Table) (mean, deviation []float64) {
 	return mean, deviation
 }
 
-// floatBytes returns the bytes of which a fingerprint is taken.
+// floatBytes returns the bytes of values, for a fingerprint.
 func floatBytes(values []float32) []byte {
 	b := make([]byte, 0, 4*len(values))
 	for _, v := range values {

@@ -10,7 +10,8 @@ import (
 //
 //	f_i(x) = logit of z's class - largest other logit, of model i at clip(z + x, 0, 1)
 //
-// with ink 1 and x within +-0.3. Any number of goroutines may use one.
+// where a pixel of full ink is 1, and x is within +-0.3. Any number of goroutines may use one
+// Target.
 type Target struct {
 	attack *Attack
 	image  [pixels]float32 // z
@@ -37,7 +38,7 @@ func (t *Target) Class() int { return t.class }
 // Box returns -0.3 and 0.3.
 func (t *Target) Box() (low, high float32) { return -attackSide, attackSide }
 
-// Start writes zeros: the image as it is.
+// Start writes zeros to dst: at x = 0 the image is unchanged.
 func (t *Target) Start(dst []float32, _ uint64) {
 	check(t, dst)
 	clear(dst)
@@ -56,7 +57,7 @@ func (t *Target) Local(i int) func(x []float32) float64 {
 	}
 }
 
-// Margins sets dst to all f_i(x). It is Clients long.
+// Margins sets dst[i] to f_i(x) for every client. dst is Clients long.
 func (t *Target) Margins(dst []float64, x []float32) {
 	check(t, x)
 	if len(dst) != t.Clients() {
@@ -82,7 +83,8 @@ func (t *Target) Success(x []float32) bool {
 	return sum < 0
 }
 
-// right reports whether the models are right at x, each of them or on average.
+// right reports whether every model classifies the image perturbed by x correctly. If average is
+// set, right reports whether the mean margin of the models is positive.
 func (t *Target) right(x []float32, average bool) bool {
 	margins, sum := make([]float64, t.Clients()), 0.0
 	t.Margins(margins, x)
@@ -94,8 +96,8 @@ func (t *Target) right(x []float32, average bool) bool {
 	return sum > 0
 }
 
-// perturb writes the perturbed image to p, as the networks see it. It returns false if x
-// has a NaN, which pooling might lose.
+// perturb writes the perturbed image to p, normalized for the networks. If x has a NaN, perturb
+// returns false, because pooling may turn a NaN into a number.
 func (t *Target) perturb(p *pass, x []float32) bool {
 	for i, z := range t.image {
 		ink := clamp(z+clamp(x[i], -attackSide, attackSide), 0, 1)
@@ -107,7 +109,7 @@ func (t *Target) perturb(p *pass, x []float32) bool {
 	return true
 }
 
-// margin returns how far the class's logit leads the others.
+// margin returns the logit of the image's class minus the largest other logit.
 func (t *Target) margin(logits []float32) float64 {
 	other := float32(math.Inf(-1))
 	for c, v := range logits {

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Replayed reports whether the replay defines the method, because replicas do not apply the
-// mean of the clients' moves: the aggregate is not a mean, or the mean was rounded to
-// travel.
+// Replayed reports whether the next model is the replay of the aggregated scalars instead of the
+// mean of the clients' local models. These models differ if the aggregate is not a mean, or if
+// the coordinator rounds the mean scalars before it sends them.
 func (f *Fleet) Replayed() bool {
 	return f.Aggregate != nil || f.Travel != nil && !f.Relayed
 }
@@ -34,7 +34,8 @@ func (f *Fleet) aggregate(r *Round, scalars [][][]float64) [][]float64 {
 	return out
 }
 
-// travel rounds scalars to the values that recipients get.
+// travel rounds scalars to the values that the message format can carry, which the recipients
+// get.
 func (f *Fleet) travel(g []float64) {
 	for p := range g {
 		if f.Travel != nil {
@@ -43,8 +44,8 @@ func (f *Fleet) travel(g []float64) {
 	}
 }
 
-// shorten returns a client's scalars clipped to the length Clip, as a relayed record has
-// them.
+// shorten returns a client's scalars, scaled down so that their norm is at most Clip, as a
+// relayed record holds them.
 func (f *Fleet) shorten(g [][]float64) [][]float64 {
 	g = shorten(g, f.Clip)
 	for k := range g {
@@ -55,7 +56,7 @@ func (f *Fleet) shorten(g [][]float64) [][]float64 {
 	return g
 }
 
-// shorten returns scalars clipped to a length, as one vector.
+// shorten returns the scalars g scaled down so that their norm, as one vector, is at most most.
 func shorten(g [][]float64, most float64) [][]float64 {
 	long := length(g)
 	if long <= most {
@@ -69,14 +70,15 @@ func shorten(g [][]float64, most float64) [][]float64 {
 	return out
 }
 
-// Median returns the median of g: for an even number the mean of the middle two.
+// Median returns the median of g. For an even number of elements, the median is the mean of the
+// middle two.
 func Median(g []float64) float64 {
 	s := slices.Sorted(slices.Values(g))
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// TrimmedMean returns the mean of g without the part trim at either end, rounded down to
-// whole numbers of elements.
+// TrimmedMean returns the mean of g without its smallest and its largest elements. At each end
+// TrimmedMean leaves out the share trim of the elements, rounded down.
 func TrimmedMean(g []float64, trim float64) float64 {
 	s := slices.Sorted(slices.Values(g))
 	cut := int(trim * float64(len(s)))
@@ -88,7 +90,7 @@ func TrimmedMean(g []float64, trim float64) float64 {
 	return sum / float64(len(s))
 }
 
-// length returns the length of scalars as one vector.
+// length returns the norm of all scalars as one vector.
 func length(g [][]float64) float64 {
 	sum := 0.0
 	for _, step := range g {

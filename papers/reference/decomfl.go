@@ -1,19 +1,19 @@
 package reference
 
-// DeComFL is Algorithms 3 and 4 of the DeComFL paper, with the momentum of its equations
-// (8) and (9), or torch's. Algorithms 1 and 2 are the case P = 1.
+// DeComFL is Algorithms 3 and 4 of the DeComFL paper, with the momentum of the paper's equations
+// (8) and (9), or with PyTorch's momentum. Algorithms 1 and 2 are the case P = 1.
 type DeComFL struct {
 	Problem
 	K, P    int
 	Mu, Eta float64
 	Central bool // (f(x + mu z) - f(x - mu z)) / (2 mu) instead of (3)
-	// Beta is the momentum factor; 0 is plain SGD. Torch omits the factor (1 - beta) of
-	// (8).
+	// Beta is the momentum factor; 0 is plain SGD. If Torch is set, the momentum omits the factor (1
+	// - beta) of (8), like PyTorch's.
 	Beta  float64
 	Torch bool
 	Decay float64 // weight decay, added to the gradient estimate
-	// Gradient, unless nil, is the gradient of Loss, and makes this Algorithm 5: scalars are the inner
-	// products (11) of a client's gradient with the directions.
+	// Gradient, unless nil, is the gradient of Loss. With Gradient, DeComFL is Algorithm 5: the
+	// scalars are the inner products (11) of a client's gradient with the directions.
 	Gradient func(client int, at At, x []float64) []float64
 }
 
@@ -31,8 +31,8 @@ func (d *DeComFL) RebuildModel(s Iterate, n uint64, g [][]float64) {
 	}
 }
 
-// LocalUpdate is procedure 2 of Algorithm 4: it returns the scalars of a client and its
-// final local model. It does not change s, which is line 23.
+// LocalUpdate is procedure 2 of Algorithm 4: it returns the scalars of a client and the client's
+// final local model. LocalUpdate does not change s, which has the effect of line 23.
 func (d *DeComFL) LocalUpdate(s Iterate, client int, n uint64) (g [][]float64, end Iterate) {
 	local := s.Clone()
 	for k := range d.K {
@@ -57,7 +57,8 @@ func (d *DeComFL) scalar(client int, at At, x, z []float64) float64 {
 	return d.forward(client, at, x, z, d.Mu)
 }
 
-// step is line 21 of Algorithm 4, or (8) and (9) on its gradient estimate.
+// step is line 21 of Algorithm 4, or, with momentum, equations (8) and (9) on the gradient
+// estimate of that line.
 func (d *DeComFL) step(s Iterate, n uint64, k int, g []float64) {
 	v := make([]float64, d.Dim)
 	for p := range d.P {
@@ -80,8 +81,9 @@ func (d *DeComFL) step(s Iterate, n uint64, k int, g []float64) {
 	}
 }
 
-// Round is one round of Algorithm 3 over the sampled clients. It moves s and returns the
-// mean of the clients' local models, which equals s.X because everything is linear.
+// Round is one round of Algorithm 3 over the sampled clients. Round updates s, and returns the
+// mean of the clients' local models. This mean equals s.X, because the local models are linear in
+// the scalars.
 func (d *DeComFL) Round(s Iterate, n uint64, sampled []int) (meanModel []float64) {
 	mean := make([][]float64, d.K)
 	for k := range mean {

@@ -1,17 +1,17 @@
 package reference
 
-// A Federated is Algorithm 1 of FZooS with the estimates of its appendix F, run as in its
-// appendix G: clients send their models, which are averaged. Each client steps within a
-// domain by its own optimizer, which starts anew in each round.
+// A Federated is Algorithm 1 of FZooS with the estimates of the paper's appendix F, run as in its
+// appendix G: clients send their models, and the server averages the models. Each client takes
+// its steps within a domain, by its own optimizer, and resets this optimizer in each round.
 //
 //	(87)  Delta_i(x)
 //	(89)  Delta_i(x) + Gamma (x - x_{r-1})
 //	(91)  Delta_i(x) + mean of Delta_j(x_{r-1}) - Delta_i(x_{r-1})
 //	(93)  Delta_i(x) + mean of g_j - g_i, g_j the mean of client j's Delta of its last round
 //
-// The appendix has no partial participation. With it, means are over the participating
-// clients, g_i belongs to the last round that client i took part in, and a client that
-// never did has no correction.
+// In the appendix, all clients take part in every round. If only some clients take part, the
+// means here are over the participating clients, and g_i belongs to the last round in which
+// client i took part. A client that has never taken part has no correction.
 type Federated struct {
 	Problem
 	K, P    int
@@ -39,8 +39,8 @@ type FederatedState struct {
 	Own map[int][]float64 // (93): g_i
 }
 
-// Round makes a round of the clients in second, in record n. Those in first made the
-// corrections of (91), in record n-1.
+// Round makes the round of record n with the clients in second. The clients in first made the
+// estimates for the corrections of (91), in record n-1.
 func (f *Federated) Round(s *FederatedState, n uint64, first, second []int) {
 	at0 := func(client int) []float64 { return f.delta(client, At{n - 1, 0}, s.X) }
 	var common [][]float64
@@ -85,7 +85,7 @@ func (f *Federated) localUpdates(client int, n uint64, start,
 	return x, g
 }
 
-// delta is (7) for points in the domain.
+// delta is the estimate (7), with losses at points in the domain only.
 func (f *Federated) delta(client int, at At, x []float64) []float64 {
 	inside := f.Problem.within(f.Domain)
 	return inside.fd(client, at, x, f.Mu, f.P)

@@ -3,18 +3,19 @@ package reference
 import "cmp"
 
 // A Fleet has the parts of all the papers' methods as fields that can be combined, and the
-// options that no paper has. Every client has its own local model, and the local models are
-// averaged, as in the papers. The comparison with production shows that replaying averaged
-// scalars gives the same result. The replay defines the method only if the scalars that
-// travel are not the clients' own ([Fleet.Replayed]).
+// options that no paper has. Every client has its own local model, and the server averages the
+// local models, as in the papers. Production replays averaged scalars instead, and the tests show
+// that the replay gives the same model. Only if [Fleet.Replayed] is true does a Fleet replay the
+// aggregated scalars too, because then the averaged model is another one.
 type Fleet struct {
 	Problem
 	Clients int // N
 	K       int
 	Mu      float64
 	Central bool
-	// Gradient, unless nil, is the gradient of Loss: clients send its inner products with the
-	// directions (DeComFL, Algorithm 5), the limits of differences for Mu to 0.
+	// Gradient, unless nil, is the gradient of Loss: clients send the inner products of the gradient
+	// with the directions (DeComFL, Algorithm 5), which are the limits of the finite differences as
+	// Mu goes to 0.
 	Gradient func(client int, at At, x []float64) []float64
 	// Gain is the factor between scalars and estimates: Dim for directions on the unit
 	// sphere, otherwise 1.
@@ -32,21 +33,23 @@ type Fleet struct {
 	Alpha       float64
 	Coordinates func(client int, at At, p int) []float64
 
-	// Travel rounds a scalar that travels; nil: no rounding.
+	// Travel rounds a scalar to a value that messages can carry; nil: no rounding.
 	Travel func(g float64) float64
-	// Block rounds the scalars of a client's step, if their rounding depends on each other; nil means
-	// no rounding.
+	// Block rounds all scalars of a client's step together, for formats in which the rounding of a
+	// scalar depends on the other scalars; nil: no rounding.
 	Block func(g []float64)
-	// Clip is the largest length of a client's scalars; 0: no limit.
+	// Clip is the largest norm of a client's scalars, as one vector; 0: no limit.
 	Clip float64
 	// Aggregate combines the clients' scalars into one; nil: the weighted mean.
 	Aggregate func(g []float64) float64
-	// Relayed: each client's scalars travel, not their mean.
+	// If Relayed is set, the coordinator sends each client's scalars to all clients, instead of the
+	// mean of the scalars.
 	Relayed bool
 
-	// Dense: whole models travel. Then clients step by Local, which starts anew each round,
-	// instead of Beta and Torch. c is the mean over the last round's contributors. A client
-	// without a c_i makes no correction: see [Federated].
+	// If Dense is set, messages carry whole models. Then clients take their steps with the optimizer
+	// Local, which they reset each round, instead of the momentum of Beta and Torch. The control
+	// variate c is then the mean over the last round's contributors. A client without a c_i makes no
+	// correction: see [Federated].
 	Dense  bool
 	Local  Optimizer
 	Domain *Domain   // nil: unbounded
@@ -114,7 +117,7 @@ func (r *Round) weight(j int) float64 {
 	return r.Weights[j] / sum
 }
 
-// Round makes a round, which moves s.
+// Round makes one round, and updates s.
 func (f *Fleet) Round(s *State, r *Round) {
 	if f.Tau > 0 && r.R >= f.Tau && r.R%f.Tau == 0 {
 		s.Q = DroppingQR(s.Moves)
@@ -159,7 +162,8 @@ func (f *Fleet) mean(s *State, r *Round) Iterate {
 	return end
 }
 
-// corrections returns c - c_i of each contributor, and their mean.
+// corrections returns the correction c - c_i of each contributor i, and the mean of these
+// corrections.
 func (f *Fleet) corrections(s *State, r *Round) (each [][]float64, middle []float64) {
 	middle = make([]float64, f.Dim)
 	switch f.Control {
@@ -182,8 +186,8 @@ func (f *Fleet) corrections(s *State, r *Round) (each [][]float64, middle []floa
 	return each, middle
 }
 
-// points returns the corrections of TypeI, from estimates at the round's first point on the
-// first minibatch of the phase before.
+// points returns the corrections of TypeI. The clients make their estimates at the model with
+// which the round begins, on the first minibatch of the phase before.
 func (f *Fleet) points(s *State, r *Round) (each [][]float64, middle []float64) {
 	at := At{r.Point.N, 0}
 	at0 := func(client int) []float64 { return f.scalars(s, client, at, s.X, r.P) }
@@ -204,8 +208,8 @@ func (f *Fleet) points(s *State, r *Round) (each [][]float64, middle []float64) 
 	return each, f.estimate(s, r.Clients[0], at, along(c, -1, own))
 }
 
-// whole returns the c of Reduced for each contributor, from estimates at the round's first point on
-// all data.
+// whole returns the correction c of Reduced for each contributor. The clients make their
+// estimates at the model with which the round begins, on all their data.
 func (f *Fleet) whole(s *State, r *Round) (each [][]float64, middle []float64) {
 	all, at := *f, At{r.Point.N, 0}
 	all.Loss = func(client int, _ At, x []float64) float64 { return f.Loss(client, At{}, x) }
@@ -230,7 +234,7 @@ func (f *Fleet) whole(s *State, r *Round) (each [][]float64, middle []float64) {
 	return each, c
 }
 
-// vectors is points for estimates that travel whole.
+// vectors returns the corrections of TypeI if messages carry the estimates as whole vectors.
 func (f *Fleet) vectors(s *State, r *Round, at0 func(client int) []float64) (each [][]float64) {
 	c := make([]float64, f.Dim)
 	for j, client := range r.Point.Clients {
@@ -271,7 +275,8 @@ func (f *Fleet) replay(s *State, r *Round, client int, g [][]float64,
 	return f.walk(s, r, client, correction, func(k int, _ []float64) []float64 { return g[k] })
 }
 
-// walk makes K local steps along the scalars that g returns for step k at x.
+// walk makes K local steps. Step k moves along the client's directions, with the scalars that g
+// returns for step k at the local model x.
 func (f *Fleet) walk(s *State, r *Round, client int, correction []float64,
 	g func(k int, x []float64) []float64) Iterate {
 	local, own := Iterate{clone(s.X), clone(s.M)}, f.Local
@@ -302,7 +307,7 @@ func (f *Fleet) walk(s *State, r *Round, client int, correction []float64,
 	return local
 }
 
-// scalars returns a client's g[p] at x, as they travel.
+// scalars returns a client's g[p] at x, rounded as in messages.
 func (f *Fleet) scalars(s *State, client int, at At, x []float64, perturbations int) []float64 {
 	g := f.slopes(s, client, at, x, perturbations)
 	f.rounded(g)

@@ -2,8 +2,9 @@ package reference
 
 import "slices"
 
-// FZooS is Algorithm 2 of FZooS, with the window, the optimizer and the options of its
-// appendix and its published code. A [Query] chooses the points that are queried.
+// FZooS is Algorithm 2 of the FZooS paper, with the window, the optimizer and the options of the
+// paper's appendix and published code. A [Query] chooses the points at which a client evaluates
+// its loss.
 type FZooS struct {
 	Posterior // without points
 	Random
@@ -15,18 +16,19 @@ type FZooS struct {
 	Local  Optimizer
 	// Gamma is the correction length of a local step; nil: no correction.
 	Gamma func(Step) float64
-	// AtRound uses the correction's gradients at x_{r-1}, as SCAFFOLD does.
+	// If AtRound is set, a client evaluates the gradients of the correction at x_{r-1}, as in
+	// SCAFFOLD.
 	AtRound bool
-	// Travel rounds a number that travels; a client remembers the rounded one. nil: no
-	// rounding.
+	// Travel rounds a number to a value that messages can carry, and a client remembers the rounded
+	// number; nil: no rounding.
 	Travel      func(float64) float64
 	Decay, Prox float64
 	Origin      []float64 // where decay pulls to
 	StepScale   []float64 // factors on eta, by element
 }
 
-// A Query returns the queries of a client in step k of record n at its x: x itself first,
-// then points around it.
+// A Query returns the points at which a client evaluates its loss in a step, and the values y.
+// The first point is the client's x, the others are near x.
 type Query func(client int, at At, x []float64) (points [][]float64, y []float64)
 
 // An FZooSState is the state between rounds.
@@ -47,7 +49,7 @@ func (f *FZooS) NewState(x []float64) *FZooSState {
 	return &FZooSState{X: clone(x), Own: map[int][]float64{}, D: map[int]*Queries{}}
 }
 
-// Iterate is lines 2-6 for a client: x_{r,T}.
+// Iterate is lines 2-6 of Algorithm 2 for one client: it returns x_{r,T}.
 func (f *FZooS) Iterate(s *FZooSState, client int, n uint64, query Query) []float64 {
 	x, local := f.Domain.Project(s.X), f.Local
 	start := x
@@ -77,7 +79,8 @@ func (f *FZooS) correct(s *FZooSState, client, t int, g, x, start []float64) {
 	add(g, f.Gamma(Step{t, x, g, c, all}), c)
 }
 
-// Weigh is lines 7 and 8 for a client: w_{r,T}, after queries around x_r.
+// Weigh is lines 7 and 8 of Algorithm 2 for one client: after queries around x_r, it returns
+// w_{r,T}.
 func (f *FZooS) Weigh(s *FZooSState, client int, n uint64, query Query) []float64 {
 	f.learn(s, client, At{n, 0}, f.Domain.Project(s.X), query)
 	p := f.Posterior
@@ -87,7 +90,7 @@ func (f *FZooS) Weigh(s *FZooSState, client int, n uint64, query Query) []float6
 	return w
 }
 
-// travel returns v as recipients get it.
+// travel returns v with each element rounded as in messages.
 func (f *FZooS) travel(v []float64) []float64 {
 	out := clone(v)
 	for i := range out {
@@ -117,7 +120,8 @@ func (f *FZooS) learn(s *FZooSState, client int, at At, x []float64, query Query
 	return p
 }
 
-// condition returns the process of the points that count, with the l that it has.
+// condition returns the Gaussian process conditioned on the points in the window, with the length
+// scale l for these points.
 func (f *FZooS) condition(d *Queries) Posterior {
 	p := f.Posterior
 	p.X, p.Y = d.latest(f.Window)

@@ -2,7 +2,8 @@ package reference
 
 import "math"
 
-// An Update is a client's contribution to some round, made from the state at its beginning.
+// An Update is a client's contribution to some round, computed from the state at the beginning of
+// that round.
 type Update struct {
 	Client int
 	State  *State // before Round
@@ -12,11 +13,13 @@ type Update struct {
 }
 
 // Buffered is FedBuff (Nguyen et al. 2022, Algorithm 1) with weights and a server step of 1: the
-// model moves by the discounted moves of the clients' local models,
+// server moves the model by the weighted mean of the changes of the clients' local models,
+// discounted by their age,
 //
 //	x += sum_i s(age_i) w_i Delta_i / sum_i w_i        s(age) = 1/sqrt(1+age)
 //
-// where the paper has K updates of weight 1. Delta_i is the change by the K local steps.
+// where the paper has K updates of weight 1. Delta_i is the change of a client's model in its K
+// local steps.
 func (f *Fleet) Buffered(x []float64, updates []Update) []float64 {
 	move, total := make([]float64, f.Dim), 0.0
 	for i := range updates {

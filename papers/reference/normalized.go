@@ -2,8 +2,9 @@ package reference
 
 import "math"
 
-// Normalized is a server rule on the mean estimate g of a round, with decoupled decay: Adam with
-// one number in the place of its second moment, an estimate u of a client's |gradient|^2.
+// Normalized is a server rule that takes the mean estimate g of a round, with decoupled decay.
+// The rule is Adam with one number for all elements in place of the second moments: the moving
+// mean of u, an estimate of a client's |gradient|^2.
 //
 //	m = beta1 m + (1-beta1) g,  V = beta2 V + (1-beta2) u
 //	x = (1 - decay a) x - a (m/(1-beta1^n)) / sqrt(V/(1-beta2^n))
@@ -15,7 +16,7 @@ type Normalized struct {
 	v float64
 }
 
-// Step returns x after round n = 1, 2, ... of step size a. scale has a factor on a for each
+// Step returns x after the next round, with step size a. scale holds a factor on a for each
 // element; nil: 1.
 func (r *Normalized) Step(x, g []float64, u, a float64, scale []float64) []float64 {
 	r.n++
@@ -32,8 +33,8 @@ func (r *Normalized) Step(x, g []float64, u, a float64, scale []float64) []float
 	return along(x, -1, scaled(move, scale))
 }
 
-// normalized makes a round of the rule. The scalars that travel count: each client's if they are
-// relayed, otherwise the aggregate.
+// normalized makes a round of the rule. The rule uses each client's scalars if the coordinator
+// relays them, otherwise the aggregated scalars.
 func (f *Fleet) normalized(s *State, r *Round) []float64 {
 	at, v, u := At{r.N, 0}, make([]float64, f.Dim), 0.0
 	count := func(client int, g []float64, weight float64) {

@@ -2,8 +2,8 @@ package reference
 
 import "math"
 
-// An Optimizer makes a client's steps within a round; it starts anew in each round. The
-// zero value is plain SGD.
+// An Optimizer makes a client's steps within a round. A client resets its Optimizer in each
+// round. The zero Optimizer is plain SGD.
 type Optimizer struct {
 	Kind        Kind
 	Beta, Beta2 float64
@@ -29,8 +29,8 @@ func (o *Optimizer) Begin(dim int) {
 	o.t, o.m, o.v = 0, make([]float64, dim), make([]float64, dim)
 }
 
-// Step returns the direction that x moves against, to be multiplied by the step size, for
-// the next gradient.
+// Step takes the next gradient, and returns the vector that the client multiplies by the step
+// size and subtracts from x.
 func (o *Optimizer) Step(g []float64) []float64 {
 	o.t++
 	out := clone(g)
@@ -56,7 +56,7 @@ func (o *Optimizer) Step(g []float64) []float64 {
 	return out
 }
 
-// A Domain is the set that x is confined to: [0, 1]^d for FZooS, everything if nil.
+// A Domain is the box in which x must stay: [0, 1]^d for FZooS. A nil Domain has no bounds.
 type Domain struct{ Low, High []float64 }
 
 // Unit returns [0, 1]^d.
@@ -79,8 +79,8 @@ func (d *Domain) Project(x []float64) []float64 {
 	return out
 }
 
-// within returns b with losses at the nearest points of a domain: the loss is never
-// evaluated outside it.
+// within returns b with a loss that is evaluated at the point of d nearest to x, so never outside
+// d.
 func (b Problem) within(d *Domain) Problem {
 	loss := b.Loss
 	b.Loss = func(client int, at At, x []float64) float64 { return loss(client, at, d.Project(x)) }

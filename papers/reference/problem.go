@@ -1,16 +1,16 @@
-// Package reference implements the papers' algorithms a second time, straight from their
-// pseudo-code, with dense float64 vectors and without regard to speed or bytes, as a check
-// on the production code.
+// Package reference implements the papers' algorithms a second time, as a check on the production
+// code. The implementations follow the papers' pseudo-code, with dense float64 vectors, and save
+// neither time nor bytes.
 //
-// Each paper has its own type, with the paper's inputs and no more: [DeComFL], [FedZO],
-// [ZOAdaFL], [ZOFedHT], [FedProx], [Scaffold1], [Scaffold2], [ZOSVRG], [MeZO], and for models
-// that travel whole [Federated] and [FZooS]. A [Fleet] has all of them but FZooS as fields that
-// can be combined, with the options that no paper has. Tests compare it with each paper's
-// type, and production with it and with FZooS.
+// Each paper's algorithm has its own type, with only the inputs that the paper has: [DeComFL],
+// [FedZO], [ZOAdaFL], [ZOFedHT], [FedProx], [Scaffold1], [Scaffold2], [ZOSVRG], [MeZO], and,
+// where clients send whole models, [Federated] and [FZooS]. A [Fleet] has all of these but FZooS
+// as fields that can be combined, with the options that no paper has. Tests compare the Fleet
+// with each paper's type, and the production code with the Fleet and with FZooS.
 package reference
 
-// An At is a local step of a record, both counted as in the log: K from 0. As a minibatch, the zero
-// At is all of a client's data.
+// An At names a local step K of record N. N counts as in the log, K counts from 0. Where an At
+// names a minibatch, the zero At means all of a client's data.
 type At struct {
 	N uint64
 	K int
@@ -19,11 +19,11 @@ type At struct {
 // A Problem is the input of an algorithm.
 type Problem struct {
 	Dim int
-	// Loss is f_i(x; xi) of a client. Its minibatch xi of a step is the same for all
+	// Loss returns f_i(x; xi) of a client i. In a step, the minibatch xi is the same for all
 	// perturbations and both sides of a difference.
 	Loss func(client int, at At, x []float64) float64
-	// Direction is z of a client's step and perturbation p, from 0. Shared directions do
-	// not depend on the client.
+	// Direction returns the direction z of perturbation p, from 0, in a client's step. If the
+	// clients share directions, the result does not depend on client.
 	Direction func(client int, at At, p int) []float64
 }
 

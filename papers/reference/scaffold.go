@@ -5,17 +5,17 @@ package reference
 //
 //	Delta_i(x_{r,t-1}) + mean_j Delta_j(x_{r-1}) - Delta_i(x_{r-1})
 //
-// The estimates at x_{r-1} are made in a separate phase, whose record has its own
-// directions and minibatches. A client that takes part in the second phase computes its own
-// estimate then, whether or not it took part in the first.
+// The clients make the estimates at x_{r-1} in a separate first phase, whose record has its own
+// directions and minibatches. A client of the second phase computes its own estimate
+// Delta_i(x_{r-1}) in the second phase, whether or not the client took part in the first.
 type Scaffold1 struct {
 	Problem
 	K, P    int
 	Mu, Eta float64
 }
 
-// Round returns the mean of the local models of the clients of the second phase, record
-// n+1, corrected by the estimates of those of the first, record n.
+// Round returns the mean of the local models of the clients of the second phase, record n+1. The
+// clients correct their steps by the estimates of the clients of the first phase, record n.
 func (s *Scaffold1) Round(x []float64, n uint64, first, second []int) []float64 {
 	var points [][]float64
 	for _, client := range first {

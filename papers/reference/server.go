@@ -2,7 +2,8 @@ package reference
 
 import "math"
 
-// A Server is the rule of a global step on delta, the mean move of a round's clients.
+// A Server is the rule of a global step. A global step takes delta, the mean change of the local
+// models of a round's clients.
 type Server struct {
 	Rule                         Rule
 	Alpha, Beta1, Beta2, Epsilon float64
@@ -26,13 +27,13 @@ const (
 	AdaGrad        Rule = 10 // Adam with v + delta^2: FedAdagrad
 )
 
-// Times returns the rule with another alpha, by a factor.
+// Times returns the rule with alpha multiplied by factor.
 func (r Server) Times(factor float64) *Server {
 	r.Alpha *= factor
 	return &r
 }
 
-// Step returns x after a global step, computed element by element, and moves s.
+// Step returns x after a global step, computed element by element, and updates the moments s.
 func (r *Server) Step(x []float64, s Moments, delta []float64) []float64 {
 	out := clone(x)
 	for i, d := range delta {

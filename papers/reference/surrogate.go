@@ -8,9 +8,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// A Posterior is a Gaussian process conditioned on points, by its definition: (2) and (8)
-// of FZooS, with K + sigma^2 I factored from scratch. The paper's has mean 0 before any value is
-// known, and one l.
+// A Posterior is a Gaussian process conditioned on points, computed by its definition: (2) and
+// (8) of FZooS, with K + sigma^2 I factored from scratch. The paper's process has prior mean 0
+// and one fixed length scale l.
 type Posterior struct {
 	L, Noise float64
 	Mean     bool // has the mean of its values before; not the paper's
@@ -44,7 +44,7 @@ func (p *Posterior) Uncertainty(x []float64) float64 {
 	return p.slope(0)*float64(len(x)) - mat.Sum(&solved)
 }
 
-// jacobian returns the gradient over x of k(x, x_i) as row i.
+// jacobian returns a matrix whose row i is the gradient of k(x, x_i) with respect to x.
 func (p *Posterior) jacobian(x []float64) (rows [][]float64) {
 	for _, xi := range p.X {
 		away := along(xi, -1, x)
@@ -73,7 +73,7 @@ func (p *Posterior) solve(by func(*mat.Cholesky) error) {
 	factored(len(p.X), p.Noise, k, by)
 }
 
-// factored calls by with the factor of the n*n matrix of k plus noise times I.
+// factored calls by with the Cholesky factor of the n*n matrix of k plus noise times I.
 func factored(n int, noise float64, k func(i, j int) float64, by func(*mat.Cholesky) error) {
 	a := mat.NewSymDense(n, nil)
 	for i := range n {
@@ -94,9 +94,10 @@ func factored(n int, noise float64, k func(i, j int) float64, by func(*mat.Chole
 	}
 }
 
-// Likeliest returns the process with the l, of L times 2^(k/2) for k from -8 to 8, under which its
-// values are most likely for the amplitude that is best for each l: what the published code does
-// with an optimizer. The logarithm of that likelihood is -(n ln(y^T A^-1 y) + ln|A|)/2, and more.
+// Likeliest returns the process with the length scale l under which the process's values are most
+// likely. Likeliest tries L times 2^(k/2) for k from -8 to 8, each with the amplitude that makes
+// the values most likely for this l. The published code finds l with an optimizer instead. Up to
+// a constant, the logarithm of the likelihood is -(n ln(y^T A^-1 y) + ln|A|)/2.
 func (p Posterior) Likeliest() Posterior {
 	most, best := math.Inf(-1), p
 	for k := -8; k <= 8; k++ {
@@ -135,7 +136,7 @@ func (p *Posterior) centered(y []float64) []float64 {
 	return out
 }
 
-// Random is the random features of FZooS, appendix D: sqrt(2/M) cos(v_j x / l + b_j).
+// Random holds the random features of FZooS, appendix D: sqrt(2/M) cos(v_j x / l + b_j).
 type Random struct {
 	V [][]float64 // rows of standard normals
 	B []float64   // in [0, 2 pi]
@@ -151,7 +152,7 @@ func (f *Random) Features(x []float64) []float64 {
 	return phi
 }
 
-// Gradient returns the gradient of phi(x)^T w over x.
+// Gradient returns the gradient of phi(x)^T w with respect to x.
 func (f *Random) Gradient(x, w []float64) []float64 {
 	g := make([]float64, len(x))
 	for j, b := range f.B {

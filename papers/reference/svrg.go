@@ -1,21 +1,21 @@
 package reference
 
-// ZOSVRG is Algorithm 2 of Liu et al. 2018 in a federation, as federated SVRG has it: an epoch is a
-// round, and g the mean over clients. With I_k a client's minibatch,
+// ZOSVRG is Algorithm 2 of Liu et al. 2018, adapted to a federation like federated SVRG: a round
+// takes the place of an epoch, and g is the mean over clients. With I_k a client's minibatch,
 //
 //	v = grad_I_k f(x_k) - grad_I_k f(x_0) + g,   g = mean over clients of grad f(x_0) on all data
 //	x = x - eta v
 //
-// All estimates are their (3), the mean over P directions. The directions of g and those of each
-// step differ, and both estimates of a step have the same.
+// All estimates are equation (3) of Liu et al., the mean over P directions. g and each step have
+// directions of their own. Both estimates of a step use the same directions.
 type ZOSVRG struct {
 	Problem
 	K, P    int
 	Mu, Eta float64
 }
 
-// Round returns the mean of the local models of the clients in second, with the steps of record
-// n+1. Those in first make g, along the directions of record n.
+// Round returns the mean of the local models of the clients in second, after the steps of record
+// n+1. The clients in first estimate g along the directions of record n.
 func (z *ZOSVRG) Round(x []float64, n uint64, first, second []int) []float64 {
 	whole := z.Problem
 	whole.Loss = func(client int, _ At, x []float64) float64 { return z.Loss(client, At{}, x) }

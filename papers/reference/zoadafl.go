@@ -2,10 +2,11 @@ package reference
 
 import "math"
 
-// ZOAdaFL is Algorithm 1 of ZO-AdaFL: the local steps of [FedZO] along unit vectors u_{t,k}
-// that Direction has: each client's own, or the same for all, as (5) has no client index. Then a
-// global step of AMSGrad on the mean move. v_0 is 0 in line 1, and v_0 = vhat_0
-// = 1e-5 in section 5.2.
+// ZOAdaFL is Algorithm 1 of ZO-AdaFL. The clients make the local steps of [FedZO] along the unit
+// vectors u_{t,k} that Direction returns: other vectors for each client, or the same for all
+// clients, because (5) has no client index. Then the server makes a global step of AMSGrad on the
+// mean change of the local models. In the paper, v_0 is 0 in line 1, and v_0 = vhat_0 = 1e-5 in
+// section 5.2.
 type ZOAdaFL struct {
 	FedZO
 	Alpha, Beta1, Beta2, Epsilon float64
@@ -14,7 +15,7 @@ type ZOAdaFL struct {
 // Moments are the first and second moments of the global steps.
 type Moments struct{ M, V, VHat []float64 }
 
-// NewMoments is line 1.
+// NewMoments is line 1 of Algorithm 1: it returns the initial moments.
 func NewMoments(dim int, v0 float64) Moments {
 	s := Moments{make([]float64, dim), make([]float64, dim), make([]float64, dim)}
 	for i := range s.V {
@@ -23,7 +24,7 @@ func NewMoments(dim int, v0 float64) Moments {
 	return s
 }
 
-// Round is lines 3-16: it returns x_{t+1} and moves s.
+// Round is lines 3-16 of Algorithm 1: it returns x_{t+1} and updates s.
 func (a *ZOAdaFL) Round(x []float64, s Moments, n uint64, sampled []int) []float64 {
 	var moves [][]float64
 	for _, client := range sampled { // lines 6-12

@@ -2,17 +2,17 @@ package reference
 
 import "math"
 
-// ZOFedHT is Algorithm 1 of the ZOFedHT paper, with directions sampled as in section III-B:
-// v = sqrt(1-alpha) v1 + sqrt(alpha) Q v2. Direction is v1, of n elements. With Alpha = 0
-// it is the paper's baselines: ZOFedAvg-SGD if Loss is over minibatches, ZOFedAvg-GD if it
-// is over all of a client's data.
+// ZOFedHT is Algorithm 1 of the ZOFedHT paper, with directions sampled as in section III-B: v =
+// sqrt(1-alpha) v1 + sqrt(alpha) Q v2. Direction returns v1, of n elements. With Alpha = 0,
+// ZOFedHT is one of the paper's baselines: ZOFedAvg-SGD if Loss is over minibatches, ZOFedAvg-GD
+// if Loss is over all of a client's data.
 type ZOFedHT struct {
 	Problem
 	K, P    int // the paper has P = 1
 	Mu, Eta float64
 	Tau     int
 	Alpha   float64
-	// Coordinates is v2: Tau elements, one for each column of Q.
+	// Coordinates returns v2: Tau elements, one for each column of Q.
 	Coordinates func(client int, at At, p int) []float64
 }
 
@@ -23,8 +23,8 @@ type Trajectory struct {
 	Q     [][]float64 // columns; nil: C = I
 }
 
-// Round executes lines 3-21 for round r, from 0, whose record is n. The step size is eta_r = Eta /
-// sqrt(r+1), as in the paper's experiments.
+// Round executes lines 3-21 of Algorithm 1 for round r, from 0, whose record is n. The step size
+// is eta_r = Eta / sqrt(r+1), as in the paper's experiments.
 func (h *ZOFedHT) Round(s *Trajectory, r int, n uint64, sampled []int) {
 	if h.Alpha > 0 && r >= h.Tau && r%h.Tau == 0 {
 		s.Q = QR(s.Moves) // lines 5-6
@@ -49,7 +49,7 @@ func (h *ZOFedHT) Round(s *Trajectory, r int, n uint64, sampled []int) {
 	s.X = next
 }
 
-// direction is line 13.
+// direction is line 13 of Algorithm 1.
 func (h *ZOFedHT) direction(q [][]float64, client int, at At, p int) []float64 {
 	v1 := h.Direction(client, at, p)
 	if q == nil {
@@ -68,18 +68,20 @@ func combine(alpha float64, v1 []float64, q [][]float64, v2 []float64) []float64
 	return v
 }
 
-// QR returns the columns of Q of the thin factorization whose R has a positive diagonal, which the
-// paper's moves have if none is a combination of others.
+// QR returns the columns of Q of the thin QR factorization whose R has a positive diagonal. This
+// factorization exists if no column is a linear combination of the others.
 //
-// It is Gram-Schmidt done twice, which is as orthogonal as Householder's method.
+// QR applies Gram-Schmidt twice, which gives columns as orthogonal as those of Householder's
+// method.
 func QR(columns [][]float64) [][]float64 { return factor(columns, 0) }
 
-// DroppingQR is QR, but drops a column, so that its column of Q is 0, if its distance from the
-// span of the previous ones is within 1e-5 of the longest column. The paper has no such rule.
+// DroppingQR is QR, but it sets a column of Q to 0 if the distance of the given column from the
+// span of the previous columns is at most 1e-5 times the norm of the longest column. The paper
+// has no such rule.
 func DroppingQR(columns [][]float64) [][]float64 { return factor(columns, 1e-10) }
 
-// factor is QR that drops columns whose part apart from the others has at most so large a share of
-// the longest column's square.
+// factor is QR, but it drops a column if the squared norm of the column's part orthogonal to the
+// previous columns is at most share times the squared norm of the longest column.
 func factor(columns [][]float64, share float64) [][]float64 {
 	longest := 0.0
 	for _, a := range columns {
