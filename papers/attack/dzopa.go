@@ -3,9 +3,9 @@ package attack
 // gamma is the weight of the neighbors in [DZOPA].
 const gamma = 0.01
 
-// DZOPA is the second algorithm of Yi et al., "Zeroth-order algorithms for stochastic
-// distributed nonconvex optimization" (2022), as in FedZO's code. There is no server, every
-// agent has its own x, and in a round
+// DZOPA is the second algorithm of Yi et al., "Zeroth-order algorithms for stochastic distributed
+// nonconvex optimization" (2022), as in FedZO's code. DZOPA has no server. Every agent i has its
+// own x_i, and in a round
 //
 //	x_i -= gamma sum_j L_ij x_j + eta G_i(x_i)
 //
@@ -15,7 +15,7 @@ type DZOPA struct {
 	x [][]float32 // by agent
 }
 
-// NewDZOPA starts at zero.
+// NewDZOPA returns a DZOPA whose agents start at x_i = 0.
 func NewDZOPA(f Fleet) *DZOPA { return &DZOPA{f, vectors(len(f.Shares), f.Dim)} }
 
 // Round makes round n, from 1.
@@ -30,14 +30,14 @@ func (a *DZOPA) Round(n uint64) {
 		g, x := make([]float32, a.Dim), a.x[agent]
 		a.gradient(g, x, agent, n, true)
 		for i, v := range x {
-			// Row agent of L is the number of agents, less 1, and -1 for each other.
+			// Row i of L has the number of agents minus 1 at agent i, and -1 at every other agent.
 			laplacian := float32(agents*v) - total[i]
 			x[i] = v - float32(gamma*laplacian) - float32(float32(a.Step)*g[i])
 		}
 	})
 }
 
-// X returns the mean over the agents.
+// X returns the mean of the agents' x_i.
 func (a *DZOPA) X() []float32 {
 	mean := make([]float32, a.Dim)
 	for i := range mean {
@@ -53,5 +53,5 @@ func (a *DZOPA) X() []float32 {
 // State returns the x of each agent.
 func (a *DZOPA) State() [][]float32 { return a.x }
 
-// Queries is how many losses a round takes.
+// Queries returns the number of losses that all agents compute in a round.
 func (a *DZOPA) Queries() uint64 { return uint64(len(a.x)) * a.queries() }

@@ -26,10 +26,10 @@ type Fleet struct {
 type Baseline interface {
 	// Round makes round n, from 1.
 	Round(n uint64)
-	// X returns the perturbation that all agree on.
+	// X returns the perturbation on which all clients agree.
 	X() []float32
-	// State returns everything that rounds change. The caller may overwrite its content
-	// with that of an earlier call.
+	// State returns all values that rounds change. To restore an earlier state, the caller may
+	// overwrite these values with those of an earlier call.
 	State() [][]float32
 	// Queries returns how many losses all clients compute in a round.
 	Queries() uint64
@@ -40,13 +40,13 @@ var _, _ Baseline = (*DZOPA)(nil), (*ZONES)(nil)
 // queries returns the number of losses for one client's gradient.
 func (f *Fleet) queries() uint64 { return 2 * uint64(f.Mean) }
 
-// gradient adds to g the mean of estimates by the forward difference along random
-// directions,
+// gradient adds to g the mean of gradient estimates, each a forward difference along a random
+// direction,
 //
 //	scale/mu (F(x + mu u) - F(x)) u
 //
-// with u uniform on the unit sphere and scale d, or u normal and scale 1. Each estimate has
-// its own minibatch.
+// with u uniform on the unit sphere and scale d, or u normal and scale 1. gradient draws a
+// minibatch for each estimate.
 func (f *Fleet) gradient(g, x []float32, client int, n uint64, sphere bool) {
 	rng := rand.New(rand.NewPCG(f.Seed, n<<32|uint64(client)))
 	batches := data.NewBatcher(f.Shares[client])

@@ -37,7 +37,7 @@ func newLayer(in, out, side, weight int) layer {
 	return l
 }
 
-// half is the side of the planes that an input is split into.
+// half returns the side of the planes into which the layout splits an input channel.
 func (l *layer) half() int { return l.side + border }
 
 // bias returns the offset of the biases in the parameters.
@@ -65,9 +65,9 @@ func (l *layer) forward(dst, input, params []float32, n int) {
 	}
 }
 
-// backward takes dOut, the gradient with respect to the result of forward. It adds the
-// gradient with respect to the parameters to grad and, unless dInput is nil, that with
-// respect to the input to dInput.
+// backward takes dOut, the gradient with respect to the result of forward. backward adds the
+// gradient with respect to the parameters to grad. Unless dInput is nil, backward adds the
+// gradient with respect to the input to dInput.
 func (l *layer) backward(grad, dInput, dOut, input, params []float32, n int) {
 	row := l.side * n
 	for o := range l.out {
@@ -94,7 +94,8 @@ func (l *layer) place(c, y, x, n int) int {
 	return ((plane*l.half()+y/2)*l.half() + x/2) * n
 }
 
-// rectify writes max(src, 0) of the layer before to the input.
+// rectify applies the rectifier to src, the result of the layer before, and writes max(src, 0) to
+// the input.
 func (l *layer) rectify(input, src []float32, n int) {
 	for c := range l.in {
 		for y := range 2 * l.side {
@@ -109,7 +110,7 @@ func (l *layer) rectify(input, src []float32, n int) {
 	}
 }
 
-// deactivate is the gradient of rectify: it sets dSrc from dInput.
+// deactivate is the backward pass of rectify: it computes dSrc from dInput.
 func (l *layer) deactivate(dSrc, dInput, input []float32, n int) {
 	for c := range l.in {
 		for y := range 2 * l.side {
@@ -146,7 +147,8 @@ func sum(x []float32) (s float32) {
 	return s
 }
 
-// dot has four independent partial sums.
+// dot returns the inner product of x and y. The four partial sums are independent, so that the
+// processor computes them in parallel.
 func dot(x, y []float32) float32 {
 	var a, b, c, d float32
 	y = y[:len(x)]

@@ -7,18 +7,19 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
 )
 
-// Bound is where 2z is clamped before atanh, for pixels z of pure paper or ink, where 2z is
-// -1 or 1: there atanh is +-7.25. FedZO's code does not clamp, which puts such pixels out
-// of the attack's reach; here they nearly are, until a perturbation is about as large.
-// ZO-AdaFL does not say.
+// Bound is the limit to which [NewTarget] clamps 2z before it takes atanh(2z). Without the clamp,
+// atanh would be infinite for pixels z that are pure paper or ink, where 2z is -1 or 1; with the
+// clamp, atanh is +-7.25. FedZO's code does not clamp, so that no perturbation changes such
+// pixels. Here only a perturbation of nearly 7.25 or more changes them noticeably. ZO-AdaFL does
+// not say whether its code clamps.
 const Bound = 1 - 1e-6
 
-// A Target is a set of images of one class. A perturbation x, with one number for each
-// pixel, turns them from z to
+// A Target is a set of images of one class. A perturbation x, with one number for each pixel,
+// changes each image z to
 //
 //	z' = 0.5 tanh(atanh(2z) + x)
 //
-// for z in [-0.5, 0.5]. The loss of x is FedZO's and ZO-AdaFL's:
+// for z in [-0.5, 0.5]. The loss of x is the loss of FedZO and ZO-AdaFL:
 //
 //	max(logit of the class - largest other logit, 0) + balance * |z' - z|^2
 //
@@ -34,8 +35,8 @@ type Target struct {
 	scale   [256]float64 // 2z, clamped
 }
 
-// NewTarget returns the attack on the class of the images that list names among those
-// of m. It keeps params.
+// NewTarget returns the attack on some images of m, whose indices are in list and whose class is
+// class. The Target keeps params.
 func NewTarget(m *Net, params []float32, list []int, class uint8, balance float64) *Target {
 	softmax.Check(m, params, list)
 	t := &Target{net: m, params: params, class: int(class), balance: balance, images: len(list)}
@@ -73,8 +74,8 @@ func (t *Target) Loss(x []float32, batch []int) float64 {
 	return f.Attack + float64(t.balance*f.Distortion)
 }
 
-// Figures returns the effect of x on the images named by batch. It panics if there are
-// none, or if x is not Dim long.
+// Figures returns the effect of x on the images named by batch. Figures panics if batch is empty,
+// or if x is not Dim long.
 func (t *Target) Figures(x []float32, batch []int) (f Figures) {
 	if len(x) != t.Dim() || len(batch) == 0 {
 		panic("attack: a perturbation of another dimension, or no image")
@@ -96,9 +97,10 @@ func (t *Target) Figures(x []float32, batch []int) (f Figures) {
 	return Figures{f.Attack / n, f.Distortion / n, f.Success / n}
 }
 
-// perturb writes perturbed images to the input, and returns the sum of their distortions.
-// By the addition theorem tanh(atanh(a) + x) is (a+b)/(1+ab) with b = tanh x, which needs
-// no logarithm. Often the byte equals that of the previous image.
+// perturb writes the perturbed images to the network's input, and returns the sum of their
+// distortions. By the addition theorem tanh(atanh(a) + x) = (a+b)/(1+ab) with b = tanh x, so
+// perturb computes no logarithm. Often a pixel has the same byte as in the previous image; then
+// perturb reuses the result.
 func (t *Target) perturb(ws *workspace, x []float32, batch []int) (distortion float64) {
 	side := t.net.images.Cols
 	for pixel, v := range x {
@@ -118,7 +120,7 @@ func (t *Target) perturb(ws *workspace, x []float32, batch []int) (distortion fl
 	return distortion
 }
 
-// margin returns how far the logit of image i's class leads the others.
+// margin returns the logit of image i's class minus the largest other logit.
 func (t *Target) margin(ws *workspace, i int) float64 {
 	other := float32(math.Inf(-1))
 	for c := range t.net.images.Classes {

@@ -36,7 +36,7 @@ func (m *Net) take(n int) *workspace {
 	return ws
 }
 
-// zeros returns n zeros, in x if they fit.
+// zeros returns n zeros, in the memory of x if x is large enough.
 func zeros(x []float32, n int) []float32 {
 	x = slices.Grow(x[:0], n)[:n]
 	clear(x)
@@ -94,8 +94,8 @@ func (m *Net) Sum(params []float32, batch []int) (loss float64, right int) {
 	return loss, right
 }
 
-// crossEntropy returns the loss of image i, and whether it is classified right. Its logits are in
-// ws.column then.
+// crossEntropy returns the loss of image i, and whether it is classified right. crossEntropy
+// copies the image's logits to ws.column.
 func (m *Net) crossEntropy(ws *workspace, i, label int) (loss float64, right bool) {
 	ws.column = ws.column[:0]
 	for c := range m.images.Classes {

@@ -2,21 +2,21 @@ package attack
 
 import "math/rand/v2"
 
-// chosen is the second word of the seed of the generator that chooses clients.
+// chosen is the second word of the seed for the generator with which Round chooses clients.
 const chosen = 0x7a6f6e65732d7331
 
-// ZONES is ZONE-S of Hajinezhad et al., "ZONE: zeroth-order nonconvex multiagent
-// optimization over networks" (2019), as in FedZO's code: with rho = 1/eta and alpha = 1/N,
-// in each round one client i, drawn at random, takes
+// ZONES is ZONE-S of Hajinezhad et al., "ZONE: zeroth-order nonconvex multiagent optimization
+// over networks" (2019), as in FedZO's code, with rho = 1/eta and alpha = 1/N. In each round the
+// server draws one client i at random, and this client computes
 //
 //	z_i = x - (l_i + G_i(x)) / (alpha rho)
 //	l_i += alpha rho (z_i - x)
 //
-// the others z_j = x, and the server
+// For the other clients j, z_j = x. Then the server computes
 //
 //	x = sum_j (rho z_j + l_j) / sum_j rho
 //
-// with l from before the round. Directions are normal, as in the paper. FedZO's code also
+// with the l_j from before the round. Directions are normal, as in the paper. FedZO's code also
 // multiplies the estimates by d, so its eta is d times smaller.
 type ZONES struct {
 	Fleet
@@ -24,7 +24,7 @@ type ZONES struct {
 	duals [][]float32 // l, by client
 }
 
-// NewZONES starts at zero.
+// NewZONES returns a ZONES that starts at x = 0.
 func NewZONES(f Fleet) *ZONES {
 	return &ZONES{f, make([]float32, f.Dim), vectors(len(f.Shares), f.Dim)}
 }
@@ -48,11 +48,11 @@ func (s *ZONES) Round(n uint64) {
 	}
 }
 
-// X returns the server's x.
+// X returns the x of the server.
 func (s *ZONES) X() []float32 { return append([]float32(nil), s.x...) }
 
-// State returns x, then the l of each client.
+// State returns x, followed by the l_i of each client.
 func (s *ZONES) State() [][]float32 { return append([][]float32{s.x}, s.duals...) }
 
-// Queries is how many losses a round takes.
+// Queries returns the number of losses that all clients compute in a round.
 func (s *ZONES) Queries() uint64 { return s.queries() }

@@ -9,11 +9,11 @@ import (
 type Order uint8
 
 const (
-	// Draws: each minibatch is drawn with its own seed, without replacement.
+	// Draws makes a client draw each minibatch with a seed of its own, without replacement.
 	Draws Order = 0
-	// Walk: the client goes through its share in order, epoch after epoch, like a torch
-	// loader without shuffling; the last minibatch of an epoch is shorter. An app may do
-	// so: the minibatch depends only on how many this client has taken before.
+	// Walk makes a client take its share in order, epoch after epoch, like a PyTorch loader without
+	// shuffling; the last minibatch of an epoch is shorter. An app may do the same, because the
+	// minibatch depends only on how many minibatches this client has taken before.
 	Walk Order = 1
 )
 
@@ -22,7 +22,8 @@ type picker interface {
 	pick(b objective.Batch) []int
 }
 
-// picker returns the picker for a share from which taken minibatches were taken before.
+// picker returns the picker for a share from which the client has already taken this many
+// minibatches.
 func (o Order) picker(share []int, taken uint64) picker {
 	if o == Walk {
 		return &walk{share: share, taken: taken}
@@ -34,7 +35,7 @@ type draw struct{ *data.Batcher }
 
 func (d draw) pick(b objective.Batch) []int { return d.Pick(b.Size, b.Seed) }
 
-// A walk goes through a share.
+// A walk takes the minibatches of [Walk] from a share.
 type walk struct {
 	share []int
 	taken uint64 // minibatches before the current one
@@ -42,8 +43,9 @@ type walk struct {
 	step  int
 }
 
-// pick returns the current minibatch for the step that it belongs to, so that all queries
-// of a step, and repeated rounds, get the same one. For any other step it returns the next.
+// pick returns the current minibatch again for the step that took it, so that all queries of a
+// step, and repetitions of a round, get the same minibatch. For any other step, pick returns the
+// next minibatch.
 func (w *walk) pick(b objective.Batch) []int {
 	if w.n != 0 && (b.N != w.n || b.Step != w.step) {
 		w.taken++

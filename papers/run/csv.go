@@ -41,8 +41,8 @@ func number(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// keep reads the points that an earlier process saved in a file of rows, and opens the file
-// for appending. It cuts off a torn last line.
+// keep reads the points that an earlier process saved in a file of rows, and opens the file for
+// appending. keep cuts off a last line that was not written completely.
 func (c *Curve) keep(path string) (*os.File, error) {
 	b, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Curve is the course of a training.
+// A Curve holds the measurements of a training, one point for each round.
 type Curve struct {
 	Name    string
 	Seed    uint64
@@ -16,8 +16,8 @@ type Curve struct {
 	Ended   string   // why it ended; empty if it was stopped
 }
 
-// A Point is the state of a training after a round. TrainLoss and Seconds are NaN if the
-// run stopped before they were saved, and was then continued.
+// A Point is the state of a training after a round. In a continued run, TrainLoss and Seconds are
+// NaN for rounds whose values an earlier process did not save before it stopped.
 type Point struct {
 	Round     uint64
 	Queries   uint64    // loss evaluations of all clients so far
@@ -29,8 +29,8 @@ type Point struct {
 	Values    []float64 // by Curve.Metrics, after the round; nil: not measured
 }
 
-// AsBlackBoxes returns the queries that the clients would have made so far if all had been black
-// boxes. Such a loss takes the place of gradients and counts no queries.
+// AsBlackBoxes returns the number of queries that the clients would have made so far if no client
+// had used gradients.
 func (p *Point) AsBlackBoxes() uint64 { return p.Queries + p.Spared }
 
 // Last returns the last round, 0 before the first.
@@ -41,7 +41,8 @@ func (c *Curve) Last() uint64 {
 	return c.Points[len(c.Points)-1].Round
 }
 
-// At returns a metric after a round, NaN if it was not measured there.
+// At returns a metric after a round, or NaN if the training did not measure the metric after that
+// round.
 func (c *Curve) At(metric string, round uint64) float64 {
 	m := slices.Index(c.Metrics, metric)
 	i, found := c.find(round)
@@ -62,8 +63,8 @@ func (c *Curve) Measured() []Point {
 	return slices.DeleteFunc(slices.Clone(c.Points), func(p Point) bool { return p.Values == nil })
 }
 
-// RoundTime returns the median of the rounds' times without the first few, in which the
-// fleet assembles; 0 if there are no others.
+// RoundTime returns the median duration of the rounds, without the first few rounds, in which the
+// clients join. RoundTime returns 0 if there are no other rounds.
 func (c *Curve) RoundTime() time.Duration {
 	const warmUp = 5
 	var seconds []float64

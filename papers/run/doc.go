@@ -7,13 +7,14 @@
 // # Determinism
 //
 // A curve, except for its seconds, depends only on the plan, the shares and the order of
-// minibatches: every round waits for all devices that it asks, slots are assigned before
-// devices join, and run name and run key come from the seed. Whether the task's losses are
-// reproducible is up to the task. A run that was stopped and continues with [Config].Dir
-// has the same curve.
+// minibatches. In every round the coordinator waits for all devices that it asks, the harness
+// assigns slots before devices join, and run name and run key come from the seed. Whether the
+// task's losses are reproducible is up to the task. A run that stops and then continues with
+// [Config].Dir has the same curve as a run without a stop.
 //
 // # Memory
 //
-// Each client holds what a device holds, see package client: with momentum, two vectors of
-// d floats and the one at which the loss is evaluated, and two more for K > 1.
+// Each client holds the same vectors of d floats as a device, see package client. With momentum,
+// a client holds three: two for the state, and the point at which it evaluates the loss. For K >
+// 1, a client holds two more.
 package run

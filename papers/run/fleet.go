@@ -20,11 +20,11 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// patience limits requests. It is long, because clients join while others train on the same
-// cores.
+// patience is the time limit for a request. The limit is long, because some clients join while
+// others train on the same cores.
 const patience = time.Minute
 
-// A device is a client's objective: the loss on samples of its own share.
+// A device is a client's objective: the loss on samples of the client's own share.
 type device struct {
 	task    *Task
 	batches picker
@@ -56,8 +56,9 @@ func (d gradientDevice) Gradient(_ context.Context, x []float32, b objective.Bat
 	return d.task.Gradient(g, x, samples), nil
 }
 
-// A countedDevice and a countedGradientDevice say how many samples they have, for plans that weigh
-// by samples. In other plans that would bound their minibatches.
+// A countedDevice and a countedGradientDevice tell the number of their samples, for plans that
+// weight clients by samples. In other plans, this number would limit the size of their
+// minibatches.
 type (
 	countedDevice         struct{ *device }
 	countedGradientDevice struct{ gradientDevice }
@@ -102,7 +103,7 @@ type fleet struct {
 	clients []*client.Client
 }
 
-// An ear is a wrapper of the coordinator's bus that reports received messages.
+// An ear wraps the coordinator's bus, and passes each received message to a callback as well.
 type ear struct {
 	bus.Bus
 	heard func(slot int, frame []byte)
@@ -142,7 +143,7 @@ func assemble(ctx context.Context, cfg *Config, log runlog.Log, taken []uint64,
 		own := client.Config{
 			Bus: f.bus, Run: cfg.Plan.Run, ID: id, RunKey: cfg.Secret,
 			Objective: cfg.objective(i, taken[i]),
-			// The clients share the cores among themselves.
+			// The clients run at the same time and share the cores, so each client has one worker.
 			Workers: 1, RequestTimeout: patience, RetryMax: time.Second,
 		}
 		if noisy, _ := cfg.Plan.Noisy(); noisy {
@@ -161,7 +162,8 @@ func assemble(ctx context.Context, cfg *Config, log runlog.Log, taken []uint64,
 
 var errDone = errors.New("all clients saw the end")
 
-// run runs the fleet until all clients saw the end of the run, ctx ends, or a party fails.
+// run runs the fleet until all clients have received the end of the run, ctx ends, or the
+// coordinator or a client fails.
 func (f *fleet) run(ctx context.Context) error {
 	defer f.bus.Close()
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -19,12 +19,12 @@ type Task struct {
 	// sample.
 	Classes int
 	Class   func(sample int) int
-	// Asked, unless nil, is called with the arguments of each Loss or Gradient and its step,
-	// before it.
+	// The harness calls Asked, unless nil, before each Loss or Gradient, with the same arguments and
+	// the step.
 	Asked func(params []float32, samples []int, b objective.Batch)
 	// Metrics are the names of the values that Measure returns, in order.
 	Metrics []string
-	// Measure measures a model on data that no client trains on; nil: no measurements.
+	// Measure returns the metrics of a model on data that no client trains on; nil: no measurements.
 	Measure func(params []float32) []float64
 }
 
@@ -34,8 +34,8 @@ const (
 	Accuracy = "accuracy"  // part of the test set that is classified correctly
 )
 
-// A Model is a model with the samples that it is evaluated on, such as those of package
-// models. Its methods are safe for concurrent use.
+// A Model is a model together with the samples on which it is evaluated, such as the models of
+// package models. Several goroutines may call the methods of a Model at the same time.
 type Model interface {
 	softmax.Scorer
 	Loss(params []float32, batch []int) float64
@@ -46,8 +46,8 @@ type differentiable interface {
 	Gradient(grad, params []float32, batch []int) (loss float64)
 }
 
-// Classifier returns the task of a model on its training and its test set, measured by a
-// number of goroutines. It has a gradient if train has one.
+// Classifier returns the task of training the model train, with metrics of the model test.
+// goroutines goroutines compute the metrics. The task has a gradient if train has a gradient.
 func Classifier(train, test Model, goroutines int) Task {
 	t := Task{
 		Dim: train.Dim(), Loss: train.Loss, Metrics: []string{TestLoss, Accuracy},
@@ -62,8 +62,8 @@ func Classifier(train, test Model, goroutines int) Task {
 	return t
 }
 
-// Null returns t with a training loss that costs nothing and means nothing, and without
-// metrics, so that a round takes as long as everything except the forward pass.
+// Null returns t with a training loss that is always 0, and without metrics. The time of a round
+// of this task is the time of everything except the forward passes.
 func (t Task) Null() Task {
 	return Task{Dim: t.Dim, Loss: func([]float32, []int) float64 { return 0 }}
 }

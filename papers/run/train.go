@@ -16,30 +16,31 @@ type Config struct {
 	Seed uint64 // of the curve; see [Plan]
 	Task Task
 	Plan *plan.Plan
-	// Shares are the samples of each client by slot; there are as many as the plan's
+	// Shares holds the samples of each client by slot, and has as many elements as the plan has
 	// Members.
 	Shares [][]int
 	Order  Order
-	// Differentiates says which clients, by slot, give gradients instead of losses, if the
-	// plan's estimator takes them; nil: none. The rows that are kept count no gradients: they
-	// are counted again from the log.
+	// Differentiates says which clients, by slot, give gradients instead of losses, if the plan's
+	// estimator takes them; nil: none. The saved rows contain no counts of gradients: a continued
+	// run counts the gradients again from the log.
 	Differentiates func(slot int) bool
 	// Measure reports whether to measure the model after a round; nil: never.
 	Measure func(round uint64) bool
-	// Dir is where the log and the curve are kept; empty: nowhere. A stopped run continues from there,
-	// except that one with control variates or surrogates starts again.
+	// Dir is the directory in which Train saves the log and the curve; empty: Train saves nothing. A
+	// stopped run continues from Dir, but a run with control variates or surrogates starts again.
 	Dir string
-	// Everything counts also the bytes that assemble the fleet, see [Totals].Other. A run that
-	// continues does not count those of later assemblies: real devices keep their state.
+	// If Everything is set, the curve also counts the bytes by which the clients join, see
+	// [Totals].Other. A continued run does not count the bytes by which the clients join again,
+	// because real devices keep their state.
 	Everything bool
-	// Progress, unless nil, is called after every round, in order, by one goroutine at a
-	// time. It must not keep the curve.
+	// Train calls Progress, unless nil, after every round, in order, from one goroutine at a time.
+	// Progress must not keep the curve.
 	Progress func(*Curve)
-	// Secret is the run key of a private plan, which clients and the harness have, and the
-	// coordinator has not; nil: the plan is public.
+	// Secret is the run key of a private plan; nil: the plan is public. The clients and the harness
+	// know the run key of a private plan, the coordinator does not.
 	Secret []byte
-	// Heard, unless nil, is called with each reply that the coordinator gets and the slot of
-	// its client, by one goroutine at a time. It must not keep the frame.
+	// Train calls Heard, unless nil, with each reply that the coordinator receives and the slot of
+	// the client that sent it, from one goroutine at a time. Heard must not keep the frame.
 	Heard func(slot int, frame []byte)
 }
 
@@ -49,20 +50,21 @@ type Result struct {
 	Totals Totals    // of this process
 	Cut    uint64    // contributions and control variates that were cut, in this process
 	Params []float32 // after the last round
-	// Log has the records of a run without Config.Dir; nil with.
+	// Log has the records of a run without Config.Dir. With Config.Dir, Log is nil.
 	Log *runlog.Memory
 }
 
-// errNoGradient: the clients need gradients that their loss does not have.
+// errNoGradient says that clients should give gradients, but the task has none.
 var errNoGradient = errors.New("the task has no gradient: give Task.Gradient, or let no client " +
 	"differentiate")
 
-// errPaused: a paused run stays paused, because nobody resumes it in a simulation.
+// errPaused ends the training when a run pauses, because in a simulation nobody resumes the run.
 var errPaused = errors.New("paused")
 
-// Train trains until the plan is done, the run has diverged or paused, or ctx ends.
-// Curve.Ended says which of these; it is empty if ctx stopped the run, and then the error
-// is ctx's cause. Even with an error there is a result if the run got to one.
+// Train trains until the plan is done, the run has diverged or paused, or ctx ends. Curve.Ended
+// says whether the plan was done, or the run diverged or paused. If ctx ends the training,
+// Curve.Ended is empty, and the error is ctx's cause. Train returns a result even with an error,
+// unless the error came before there was a result.
 func Train(ctx context.Context, cfg Config) (*Result, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err

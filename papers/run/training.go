@@ -15,7 +15,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A training is a running Train.
+// A training is the state of one call of [Train].
 type training struct {
 	cfg    *Config
 	log    runlog.Log
@@ -89,9 +89,9 @@ func (t *training) train(ctx context.Context) error {
 	return t.fleet.agree(t.watch.replica.N(), t.watch.replica.Digest())
 }
 
-// anew begins again if clients have state that the log does not contain and that these
-// clients do not save: control variates, without which the fleet's mean would contain
-// corrections that nobody makes, or the points of surrogates.
+// anew begins the run again if clients have state that neither the log contains nor these clients
+// save: control variates, or the points of surrogates. If clients lost their control variates,
+// the mean over the fleet would still contain corrections that no client makes any more.
 func (t *training) anew(ctx context.Context) error {
 	p := t.cfg.Plan
 	variates := p.Control != plan.NoControl && p.Control != plan.SVRG
@@ -110,7 +110,7 @@ func (t *training) anew(ctx context.Context) error {
 	return t.open(ctx)
 }
 
-// together runs the fleet and the watch.
+// together runs the fleet and the watch at the same time.
 func (t *training) together(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -154,7 +154,7 @@ func (t *training) record(e report.Event) error {
 	return nil
 }
 
-// traffic returns the bytes that count of this process.
+// traffic returns the number of bytes in this process that the curve counts.
 func (t *training) traffic() uint64 {
 	totals := t.fleet.meter.Totals()
 	n := totals.Up.Bytes + totals.Down.Bytes
@@ -164,11 +164,11 @@ func (t *training) traffic() uint64 {
 	return n
 }
 
-// diverged begins the reason of a run that diverged.
+// diverged is the beginning of Curve.Ended for a run that diverged.
 const diverged = "diverged: "
 
-// ended reports whether the log has the run's end, and records why there will be no further
-// round.
+// ended reports whether the log contains the end of the run, and saves the reason of the end in
+// the curve.
 func (t *training) ended() bool {
 	end := t.watch.replica.Ended()
 	if end == nil {

@@ -13,14 +13,15 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// behind is how many rounds the watch may be behind the fleet before the fleet waits: a
-// measurement takes as long as many rounds.
+// behind is the number of rounds by which the watch may lag behind the fleet before the fleet
+// waits. The number is large, because a measurement takes as long as many rounds.
 const behind = 256
 
-// A watch follows the log with its own replica and measures it. Clients do not measure,
-// because a client that does declines rounds meanwhile.
+// A watch applies the records of the log to a replica of its own, and measures the model of that
+// replica. Clients do not measure, because a client declines rounds while it measures.
 //
-// Invariant: curve has a point for each round up to its last, and rows has the same.
+// Invariant: curve has a point for each round up to its last round, and the file rows has the
+// same points.
 type watch struct {
 	cfg     *Config
 	log     runlog.Log
@@ -39,8 +40,8 @@ func newWatch(cfg *Config, log runlog.Log, curve *Curve, rows io.Writer) *watch 
 	}
 }
 
-// catchUp replays the records that the log has already. Rounds that an earlier process did not save
-// get points without the values that only it knew.
+// catchUp replays the records that the log has already. For rounds that an earlier process did
+// not save, catchUp adds points without the values that only the earlier process knew.
 func (w *watch) catchUp(ctx context.Context) error {
 	return w.read(ctx, math.MaxUint64, func(r *wire.Record) error {
 		if r.Kind != wire.KindRound || r.Round.Phase == 1 {
@@ -58,8 +59,9 @@ func (w *watch) catchUp(ctx context.Context) error {
 	})
 }
 
-// follow adds the points of rounds as they are done, until there are no more. When ctx ends
-// it stops before the next measurement; the next process's [watch.catchUp] makes that.
+// follow adds the point of each round when the round is done, until the fleet makes no more
+// rounds. When ctx ends, follow stops before the next measurement; [watch.catchUp] makes this
+// measurement in the next process.
 func (w *watch) follow(ctx context.Context) error {
 	nothing := func(*wire.Record) error { return nil }
 	all := context.WithoutCancel(ctx)
@@ -109,7 +111,8 @@ func (w *watch) read(ctx context.Context, round uint64, f func(*wire.Record) err
 	return nil
 }
 
-// supply supplies the vector of the record just applied, which has this epoch.
+// supply gives the replica the vectors that it lacks for the record just applied, which has this
+// epoch.
 func (w *watch) supply(ctx context.Context, epoch uint64) error {
 	for _, o := range w.replica.Missing() {
 		data, err := w.log.(runlog.Objects).Object(ctx,
@@ -124,8 +127,8 @@ func (w *watch) supply(ctx context.Context, epoch uint64) error {
 	return nil
 }
 
-// add measures the model if that is due after the round of p, and adds p with the queries
-// so far.
+// add measures the model if a measurement is due after the round of p, and appends p to the curve
+// with the queries so far.
 func (w *watch) add(p Point) error {
 	w.work.count(&p)
 	if w.due(p.Round) {

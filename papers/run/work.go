@@ -11,11 +11,11 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// A work counts the clients' work for the records of a log.
+// A work counts the losses and gradients that the clients computed for the records of a log.
 //
-// In a round of two phases, a client of the second phase that was not in the first also
-// makes the first phase's estimate, on a minibatch of that record. With a surrogate it does
-// not, because its phases do different things.
+// In a round of two phases, a client of the second phase that was not in the first also makes the
+// estimate of the first phase, on a minibatch of the first phase's record. With surrogates no
+// client does so, because the phases of a surrogate's round serve different purposes.
 type work struct {
 	plan    *plan.Plan
 	ids     []string
@@ -46,7 +46,8 @@ func (w *work) count(p *Point) {
 	p.Queries, p.Gradients, p.Spared = w.queries, w.gradients, w.spared
 }
 
-// did counts the queries of a client, or the gradients in their place, one a step.
+// did counts the queries of a client. For a client that uses gradients, did counts one gradient a
+// step instead.
 func (w *work) did(slot int, queries, steps uint64) {
 	if w.slopes != nil && w.slopes[slot] {
 		w.gradients += steps
@@ -56,12 +57,12 @@ func (w *work) did(slot int, queries, steps uint64) {
 	w.queries += queries
 }
 
-// surveys are what devices were asked where a record changes a field: nobody else changes a
-// plan here.
+// surveys holds, for each field that a record may change, the kind of survey that led to the
+// change. In a simulation only surveys change a plan.
 var surveys = map[string]survey.Kind{"step": survey.Step, "mu": survey.Mu}
 
-// surveyed counts the losses of a survey, which ended in a change. Its cohort is a round's, and
-// takes one minibatch.
+// surveyed counts the losses of a survey that led to the change in record r. A survey asks as
+// many devices as a round, and each device takes one minibatch.
 func (w *work) surveyed(r *wire.Record) {
 	changed, err := planfile.Changed(r.Change)
 	if err != nil || len(changed) == 0 {
@@ -75,7 +76,7 @@ func (w *work) surveyed(r *wire.Record) {
 	}
 }
 
-// add counts a record.
+// add counts the losses and gradients of one record.
 func (w *work) add(r *wire.Record) {
 	if r.Kind == wire.KindChange {
 		w.surveyed(r)
