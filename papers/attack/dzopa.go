@@ -30,7 +30,7 @@ func (a *DZOPA) Round(n uint64) {
 		g, x := make([]float32, a.Dim), a.x[agent]
 		a.gradient(g, x, agent, n, true)
 		for i, v := range x {
-			// Row i of L has the number of agents minus 1 at agent i, and -1 at every other agent.
+			// The agent's row of L has the number of agents minus 1 at the agent itself, and -1 elsewhere.
 			laplacian := float32(agents*v) - total[i]
 			x[i] = v - float32(gamma*laplacian) - float32(float32(a.Step)*g[i])
 		}

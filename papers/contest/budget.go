@@ -12,7 +12,7 @@ import (
 // A Cost returns the cost of a training up to a point.
 type Cost func(*run.Point) uint64
 
-// QueriesOf and BytesOf are the costs of all clients together.
+// QueriesOf and BytesOf return the queries and the bytes of all clients together.
 func QueriesOf(p *run.Point) uint64 { return p.AsBlackBoxes() }
 func BytesOf(p *run.Point) uint64   { return p.Bytes }
 
@@ -51,7 +51,7 @@ func Worst(metric string) float64 {
 	return math.Inf(1)
 }
 
-// Reached returns the value for every seed, as the function of that name.
+// Reached returns, for every seed, the value of the function [Reached].
 func (e *Entry) Reached(metric string, of Cost, budget uint64) []float64 {
 	return lab.Each(e.Results,
 		func(r *run.Result) float64 { return Reached(r.Curve, metric, of, budget) })
@@ -62,8 +62,8 @@ func (e *Entry) Accuracy(of Cost, budget uint64) float64 {
 	return lab.Mean(e.Reached(run.Accuracy, of, budget))
 }
 
-// spent returns the least that any run spent until its last round, without a limit if all
-// ended early.
+// spent returns the smallest cost of a complete run of the entry. If all runs ended early, spent
+// returns the largest uint64.
 func (e *Entry) spent(of Cost) uint64 {
 	least := uint64(math.MaxUint64)
 	for _, r := range e.Results {
@@ -74,7 +74,8 @@ func (e *Entry) spent(of Cost) uint64 {
 	return least
 }
 
-// Budget returns the least that any entry spent.
+// Budget returns the smallest cost of the complete runs of all entries, the budget within which
+// to compare the entries.
 func Budget(of Cost, entries ...*Entry) uint64 {
 	least := uint64(math.MaxUint64)
 	for _, e := range entries {
@@ -83,7 +84,7 @@ func Budget(of Cost, entries ...*Entry) uint64 {
 	return least
 }
 
-// Named returns the title with the chosen step.
+// Named returns the entry's title with the chosen step.
 func (e *Entry) Named() string {
 	if e.Chosen == 0 {
 		return e.Title
@@ -115,8 +116,8 @@ var Costs = []struct {
 	Of   Cost
 }{{"queries", QueriesOf}, {"bytes", BytesOf}}
 
-// Beats claims in a report that one entry reaches more accuracy than another at equal costs, a
-// claim for each kind.
+// Beats adds the claims to a report that one entry reaches more accuracy than another at equal
+// costs, one claim for each kind of cost.
 func Beats(r *lab.Report, claim string, one, other *Entry) {
 	for _, c := range Costs {
 		at := Budget(c.Of, one, other)
@@ -126,7 +127,8 @@ func Beats(r *lab.Report, claim string, one, other *Entry) {
 	}
 }
 
-// BestBy returns the entry with the most accuracy within a budget; of equals the last.
+// BestBy returns the entry with the highest accuracy within a budget. Of entries with equal
+// accuracy, BestBy returns the last.
 func BestBy(entries []*Entry, of Cost, at uint64) *Entry {
 	best := entries[0]
 	for _, e := range entries[1:] {
@@ -137,12 +139,13 @@ func BestBy(entries []*Entry, of Cost, at uint64) *Entry {
 	return best
 }
 
-// BestOf returns the entry with the most accuracy within the queries that all entries made.
+// BestOf returns the entry with the highest accuracy within the queries that all entries made.
 func BestOf(entries []*Entry) *Entry {
 	return BestBy(entries, QueriesOf, Budget(QueriesOf, entries...))
 }
 
-// Arrivals returns the costs at which the runs that reach an accuracy first have it.
+// Arrivals returns, for each run that reaches the accuracy, the cost of the run up to its first
+// point with that accuracy.
 func (e *Entry) Arrivals(accuracy float64, of Cost) (values []float64) {
 	for _, r := range e.Results {
 		if p := arrival(r.Curve, accuracy); p != nil {
@@ -152,7 +155,8 @@ func (e *Entry) Arrivals(accuracy float64, of Cost) (values []float64) {
 	return values
 }
 
-// arrival returns the first measured point of a curve with an accuracy or more; nil: never.
+// arrival returns the first measured point of a curve with at least this accuracy, or nil if
+// there is none.
 func arrival(c *run.Curve, accuracy float64) *run.Point {
 	for _, p := range c.Measured() {
 		if c.At(run.Accuracy, p.Round) >= accuracy {

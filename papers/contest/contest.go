@@ -15,8 +15,8 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// A Method is one of several that an experiment compares: a plan's fields, and a few steps to
-// choose from.
+// A Method is one of the methods that an experiment compares: fields of a plan, and the step
+// sizes from which [Rules.Tune] chooses.
 type Method struct {
 	Name   string // short, for names of runs
 	Title  string
@@ -24,7 +24,8 @@ type Method struct {
 	Set    []string  // field=value, as in files
 	Steps  []float32 // values of the field that Step names; 0 leaves it as it is
 	Step   string    // empty: step
-	// Queries of a client that takes part in every round; 0 means the queries of the rules.
+	// Queries is the number of queries of a client that takes part in every round; 0 means the
+	// queries of the rules.
 	Queries uint64
 }
 
@@ -35,19 +36,19 @@ func (c Method) With(name, title string, set ...string) Method {
 	return c
 }
 
-// At returns the method with other steps.
+// At returns the method with other step sizes.
 func (c Method) At(steps ...float32) Method {
 	c.Steps = steps
 	return c
 }
 
-// StepName returns the field whose values are the steps.
+// StepName returns the name of the plan's field that holds the step size.
 func (c *Method) StepName() string {
 	return cmp.Or(c.Step, "step")
 }
 
-// Fields applies the method to a plan, with one of its steps. Tests check that its settings are
-// fields of plans.
+// Fields applies the method to a plan, with one of the method's step sizes. Tests check that the
+// method's settings are fields of plans.
 func (c *Method) Fields(p *plan.Plan, step float32) {
 	set := slices.Clone(c.Set)
 	if step != 0 {
@@ -70,14 +71,14 @@ type Rules struct {
 	Rounds   uint64           // most of a run; 0: as the queries allow
 }
 
-// plan applies the rules and the method to a plan.
+// plan applies the rules and the method, with one step size, to a plan.
 func (t *Rules) plan(p *plan.Plan, c *Method, step float32) {
 	t.Base(p)
 	c.Fields(p, step)
 }
 
-// Enter returns the training of a method with a step, with as many rounds as the
-// queries allow.
+// Enter returns the training of a method with a step size, with as many rounds as the number of
+// queries allows.
 func (t *Rules) Enter(c Method, step float32) (*lab.Training, error) {
 	one := t.Training
 	one.Name = Padded(fmt.Sprintf("%s-%s-%s", t.Name, c.Name, lab.Token(step)))
@@ -96,8 +97,9 @@ func (t *Rules) Enter(c Method, step float32) (*lab.Training, error) {
 	return &one, nil
 }
 
-// StepOf returns the field that sets the length of a plan's steps, and its value: the server's step
-// if the server rule has one. The value is 0 if devices find it.
+// StepOf returns the name and the value of the field that sets the step size of a plan. If the
+// server rule has a step size, StepOf returns that field. The value is 0 if devices find the step
+// size.
 func StepOf(p *plan.Plan) (string, float32) {
 	if p.ServerStep > 0 {
 		return "server_step", p.ServerStep
@@ -105,8 +107,8 @@ func StepOf(p *plan.Plan) (string, float32) {
 	return "step", p.StepSize
 }
 
-// Padded pads names to one length: every message contains the run's name, and bytes are
-// compared.
+// Padded pads names to one length, because every message contains the run's name, and experiments
+// compare bytes.
 func Padded(name string) string {
 	const length = 24
 	return name + strings.Repeat("-", max(length-len(name), 0))
@@ -133,16 +135,17 @@ func Affordable(p *plan.Plan, queries uint64) uint64 {
 	}
 }
 
-// An Entry is a method with its chosen step, and its runs by seed from 1.
+// An Entry is a method with the step size chosen for it, and its runs by seed from 1.
 type Entry struct {
 	Method
 	Chosen  float32
 	Results lab.Results
 }
 
-// Tune trains a method with each of its steps on the first seed, then with the best step on the
-// other seeds. The best step has the highest accuracy after the queries; a step whose run diverged
-// is chosen only if all runs did. After an error tune returns the results so far.
+// Tune trains a method with each of its step sizes on the first seed, then with the best step
+// size on the other seeds. The best step size has the highest accuracy after all queries. Tune
+// chooses a step size whose run diverged only if all runs diverged. After an error Tune returns
+// the results so far.
 func (t *Rules) Tune(ctx context.Context, e *lab.Env, id string, c Method,
 	seeds int) (*Entry, error) {
 	best, most := &Entry{Method: c}, math.Inf(-1)

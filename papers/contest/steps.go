@@ -1,15 +1,16 @@
 package contest
 
-// A preset that finds its step is compared with fixed ones: MiddleStep times powers of 4, which
-// decay as its own does, by FixedDecay. With the rule normalized a step is a length that does not
-// depend on the loss.
+// Experiments compare a preset whose devices find the step size with fixed step sizes: MiddleStep
+// times powers of 4, which decay by FixedDecay like the step size that devices find. With the
+// rule normalized, the step size sets the length of a step, which does not depend on the scale of
+// the loss.
 const (
 	MiddleStep = 0.04
 	FixedDecay = "slow-sqrt"
 )
 
-// Powers returns the nine powers of 4 by which a step is multiplied to look for the best; in a
-// short experiment three of them.
+// Powers returns nine exponents: experiments multiply a step size by 4 to each of these powers,
+// to find the best step size. For a short experiment, Powers returns three exponents.
 func Powers(short bool) []int {
 	if short {
 		return []int{-2, 0, 2}

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// TopK keeps a share of a move's elements, the largest, and sets the others to 0: Stich et al.
-// (2018), without memory of what was left out, as DeComFL's figures have it. An element travels as
-// two floats: itself, and where it is.
+// TopK keeps the share of a move's elements with the largest absolute values, and sets the others
+// to 0: Stich et al. (2018), as in DeComFL's figures without memory of the elements left out. A
+// message holds two floats for each kept element: its value and its position.
 func TopK(share float64) func([]float32) float64 {
 	return func(move []float32) float64 {
 		kept := max(1, int(share*float64(len(move))))

@@ -1,4 +1,5 @@
-// Package firstorder trains by gradients and sends whole models, as the methods do with which
-// DeComFL's figures compare it: FedAvg, and variants of it. It is a simulation for comparison. No
-// client or coordinator of Zofl runs here, and what it counts are gradients, never queries.
+// Package firstorder trains by gradients and sends whole models, like the methods with which
+// DeComFL's figures compare DeComFL: FedAvg and its variants. The package simulates these methods
+// for comparison, without a client or coordinator of Zofl. The simulation counts gradients, never
+// queries.
 package firstorder

@@ -14,35 +14,35 @@ type Problem struct {
 	Shares   [][]int // samples of each client
 }
 
-// A Method is FedAvg (McMahan et al. 2017) with equal weights, and what others add to it: in
-// each round Asked clients make Steps local steps from x, and x moves by the mean of their
-// moves.
+// A Method is FedAvg (McMahan et al. 2017) with equal weights, and with the additions of other
+// methods. In each round Asked clients make Steps local steps from x, and the server adds the
+// mean change of their models to x.
 type Method struct {
 	Asked int     // clients a round
 	Steps int     // K
 	Batch int     // samples of a minibatch, at most those of the client
 	Eta   float32 // step size of local steps
 	Beta  float32 // their momentum, m = Beta m + g, which starts at 0 in each round
-	// Prox is FedProx's mu (Li et al. 2020): each gradient has Prox (y - x) added.
+	// Prox is FedProx's mu (Li et al. 2020): a client adds Prox (y - x) to each gradient.
 	Prox float32
-	// Scaffold: control variates, by option II of Algorithm 1 of SCAFFOLD (Karimireddy et al.
-	// 2020) with a server step of 1. Each gradient has c - c_i added.
+	// Scaffold adds the control variate c - c_i to each gradient, by option II of Algorithm 1 of
+	// SCAFFOLD (Karimireddy et al. 2020) with a server step size of 1.
 	Scaffold bool
-	// Groups: clients form this many groups, which take turns: CyCP (Cho et al. 2023). 0 means one
+	// Groups is the number of groups of clients that take turns: CyCP (Cho et al. 2023). 0 means one
 	// group.
 	Groups int
-	// Compress replaces a client's move by the move that arrives, and returns the number of floats
-	// that travel for it; nil means that the move travels unchanged.
+	// Compress replaces a client's move by the move that the server decodes, and returns the number
+	// of floats in the client's message; nil: no compression.
 	Compress func(move []float32) (floats float64)
 }
 
-// A Run is a method at work on a problem.
+// A Run is the state of a method that trains on a problem.
 type Run struct {
 	X         []float32 // the model
 	Rounds    int       // made so far
 	Gradients int       // of all clients so far
-	// Floats are the floats that a client which takes part in every round has sent and
-	// received.
+	// Floats is the number of floats that a client has sent and received if it took part in every
+	// round.
 	Floats float64
 
 	problem *Problem
@@ -56,8 +56,8 @@ type Run struct {
 	batch         []int
 }
 
-// New returns a run from x, which it copies. The seed decides which clients take part, and
-// minibatches.
+// New returns a run that starts at a copy of x. The seed decides which clients take part, and
+// which minibatches they draw.
 func New(p *Problem, m Method, x []float32, seed uint64) *Run {
 	r := &Run{X: slices.Clone(x), problem: p, method: m,
 		random: rand.New(rand.NewPCG(seed, 0x6669727374))}
@@ -125,7 +125,8 @@ func (r *Run) clients() []int {
 	return available[:min(r.method.Asked, len(available))]
 }
 
-// local makes a client's steps from x. It leaves its model in y, and y - x in move.
+// local makes a client's steps from x. local writes the client's model to r.y, and y - x to
+// r.move.
 func (r *Run) local(client int) (loss float64) {
 	m := &r.method
 	copy(r.y, r.X)
@@ -149,7 +150,7 @@ func (r *Run) local(client int) (loss float64) {
 	return loss
 }
 
-// correct adds FedProx's pull and SCAFFOLD's control variates to a gradient.
+// correct adds FedProx's term and SCAFFOLD's control variates to a gradient.
 func (r *Run) correct(client int) {
 	if r.method.Prox > 0 {
 		for i := range r.g {

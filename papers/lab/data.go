@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/data"
 )
 
-// A Set is labeled images for training and for testing, and their normalization.
+// A Set holds labeled images for training and for testing, and their normalization.
 type Set struct {
 	Train, Test *data.Images
 	Mean, Std   float64
@@ -44,7 +44,8 @@ func (e *Env) Images(name string) (*Set, error) {
 	return s, nil
 }
 
-// Find returns the directory of a data set. Without one the error says where to put its files.
+// Find returns the directory of a data set. If there is none, the error says where to put the
+// files of the data set.
 func (e *Env) Find(name string) (string, error) {
 	if e.Data == "" {
 		return "", fmt.Errorf("data: no directory is given: set --data or ZOFL_DATA to one "+

@@ -5,6 +5,6 @@
 // seed, keeps logs under Env.Dir and reports progress. Add the curves to a [Report] with
 // [Report.AddCurves], and the conclusions with [Report.Claim].
 //
-// With Env.Screen all clients give gradients instead of losses. [Env.Train] sees to that, and
-// [Experiment.Run] marks the report.
+// With Env.Screen, [Env.Train] lets all clients give gradients instead of losses, and
+// [Experiment.Run] marks the report as screened.
 package lab

@@ -19,7 +19,7 @@ type Experiment struct {
 	Do    func(*Trial) error
 }
 
-// Run does the experiment. The report of a screened one is marked.
+// Run runs the experiment. If Env.Screen is set, Run marks the report as screened.
 func (x Experiment) Run(ctx context.Context, e *Env) (*Report, error) {
 	t := NewTrial(ctx, e, x.ID)
 	err := x.Do(t)
@@ -29,7 +29,7 @@ func (x Experiment) Run(ctx context.Context, e *Env) (*Report, error) {
 	return t.Report, err
 }
 
-// A Trial is an experiment that runs.
+// A Trial is a running experiment with its environment and its report.
 type Trial struct {
 	Ctx    context.Context
 	Env    *Env
@@ -51,16 +51,17 @@ type Env struct {
 	// short experiment.
 	Presets, Tasks []string
 	Rounds         uint64 // most of a run; 0: the experiment's default
-	// Arms are the methods to compare: names, or "NAME BASE FIELD=VALUE ..." for a new one with the
-	// fields of the arm or preset BASE and others. None means all.
+	// Arms are the methods to compare. An element is the name of an arm, or "NAME BASE FIELD=VALUE
+	// ..." for a new arm that has the fields of the arm or preset BASE, and the given fields. No
+	// elements mean all arms.
 	Arms []string
-	// Screen lets all clients give gradients instead of losses, which takes a small part of
-	// the time: for a first look at many plans. See [Report].Screened.
+	// Screen lets all clients give gradients instead of losses. A screened experiment takes a small
+	// part of the time, and serves to compare many plans quickly. See [Report].Screened.
 	Screen bool
-	// Logf is called with lines of progress, unless it is nil.
+	// The experiment calls Logf, unless nil, with lines of progress.
 	Logf func(format string, args ...any)
-	// Generated replaces the images of every data set by this many drawn digits, for tests;
-	// 0: not.
+	// Generated replaces the images of every data set by this many generated digits, for tests; 0:
+	// no replacement.
 	Generated int
 }
 
@@ -109,12 +110,13 @@ type Report struct {
 	ID     string
 	Claims []Claim
 	Table  Table // the curves, or other results
-	// Summary is a table for pages; without columns there is none.
+	// Summary is a table for pages. Without columns, the report has no summary.
 	Summary Table
 	Figure  chart.Chart   // of the curves
 	More    []chart.Chart // of the same curves, for other figures of a paper
-	// Screened says that clients computed gradients in place of differences. Then only surveys made
-	// queries. Where the report has queries, they are the ones that differences would have needed.
+	// Screened says that clients computed gradients instead of differences of losses, so that only
+	// surveys made queries. The numbers of queries in a screened report are the numbers that
+	// differences would have needed.
 	Screened bool
 }
 
@@ -125,14 +127,16 @@ type Claim struct {
 	Holds   bool   `json:"holds"`
 }
 
-// Claim adds a claim. Figures is a format, as of fmt.Sprintf, of the numbers that show it.
+// Claim adds a claim. figures is a format, as of fmt.Sprintf, for the numbers that support or
+// refute the claim.
 func (r *Report) Claim(holds bool, claim, figures string, args ...any) {
 	r.Claims = append(r.Claims,
 		Claim{Claim: claim, Figures: fmt.Sprintf(figures, args...), Holds: holds})
 }
 
-// Pick returns the requested items of all, in their order. If none is requested, it returns the
-// items with the usual names, or all if there are none of these. Errors are those of [Chosen].
+// Pick returns the items of all whose names are in asked, in the order of all. If asked is empty,
+// Pick returns the items whose names are in usual, or all items if usual is empty too. Pick
+// returns the errors of [Chosen].
 func Pick[T any](option string, all []T, nameOf func(T) string, asked, usual []string) (kept []T,
 	err error) {
 	names := Each(all, nameOf)
@@ -150,8 +154,8 @@ func Pick[T any](option string, all []T, nameOf func(T) string, asked, usual []s
 	return kept, nil
 }
 
-// Chosen returns the names that are asked for, all if none is. The error of a name that is not
-// among all has the option of the command.
+// Chosen returns the names in asked, or all if asked is empty. If a name is not among all, the
+// error contains the option of the command.
 func Chosen(option string, asked, all []string) ([]string, error) {
 	if len(asked) == 0 {
 		return all, nil

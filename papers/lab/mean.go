@@ -9,7 +9,7 @@ import (
 // AboveMinimum names the metric F(x) - F* of a problem whose minimum F* is known.
 const AboveMinimum = "F - F*"
 
-// Each returns what a function makes of each element.
+// Each returns the results of calling a function with each element of list.
 func Each[T, U any](list []T, of func(T) U) []U {
 	out := make([]U, len(list))
 	for i, v := range list {
@@ -18,7 +18,7 @@ func Each[T, U any](list []T, of func(T) U) []U {
 	return out
 }
 
-// Mean returns the mean; of no values it is NaN.
+// Mean returns the mean of values, or NaN if there are no values.
 func Mean(values []float64) float64 {
 	sum := 0.0
 	for _, v := range values {

@@ -45,7 +45,8 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 	return err
 }
 
-// WriteJSON writes {id, claims: [{claim, figures, holds}]}, and screened if it is.
+// WriteJSON writes {id, claims: [{claim, figures, holds}]}, with the field screened if the report
+// is screened.
 func (r *Report) WriteJSON(w io.Writer) error {
 	claims := r.Claims
 	if claims == nil {

@@ -13,8 +13,9 @@ import (
 	"github.com/zofl/zofl/plan/planfile"
 )
 
-// File returns where a run of a plan is kept: NAME-DIGEST.json in dir below Env.Dir, "" without
-// that. The digest covers the plan, and everything else on which the run depends.
+// File returns the path of the file that keeps the result of a plan's run: NAME-DIGEST.json in
+// dir below Env.Dir. File returns "" if Env.Dir is empty. The digest covers the plan, and
+// everything else on which the run depends.
 func (e *Env) File(dir, name string, p *plan.Plan, more string) (string, error) {
 	if e.Dir == "" {
 		return "", nil
@@ -25,7 +26,7 @@ func (e *Env) File(dir, name string, p *plan.Plan, more string) (string, error) 
 }
 
 // Kept returns the result that an earlier run saved in file. If there is none, it calls run and
-// saves the result. An empty file keeps nothing.
+// saves the result. If file is "", Kept calls run and saves nothing.
 func Kept[T any](file string, run func() (*T, error)) (*T, error) {
 	if s, err := Saved[T](file); s != nil || err != nil {
 		return s, err
@@ -57,7 +58,8 @@ func Saved[T any](file string) (*T, error) {
 	return s, nil
 }
 
-// Save writes the result of a run as JSON, whole or not at all, and creates its directory.
+// Save writes the result of a run as JSON, and creates the directory of the file. If Save fails,
+// the file is unchanged.
 func Save[T any](file string, s *T) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err

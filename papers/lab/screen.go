@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/papers/run"
 )
 
-// ScreenRun makes all clients of a run differentiate if the environment says so. The files of such
-// a run are kept apart from those of a run of black boxes.
+// ScreenRun lets all clients of a run give gradients if Env.Screen is set. The files of such a
+// run have names different from those of a run with losses.
 func (e *Env) ScreenRun(cfg *run.Config) {
 	if !e.Screen {
 		return
@@ -20,7 +20,7 @@ func (e *Env) ScreenRun(cfg *run.Config) {
 	}
 }
 
-// Apart returns the part of a file name that keeps a screened run apart.
+// Apart returns the part of a file name that distinguishes a screened run from other runs.
 func (e *Env) Apart() string {
 	if e.Screen {
 		return "-screened"
@@ -28,10 +28,11 @@ func (e *Env) Apart() string {
 	return ""
 }
 
-// byGradients marks what gradients found.
+// byGradients is the text that marks results of screened runs.
 const byGradients = "screened by gradients"
 
-// MarkScreened marks a report, so that none of its numbers passes for a count of queries.
+// MarkScreened marks a report as screened, so that no reader mistakes its numbers for counts of
+// real queries.
 func (r *Report) MarkScreened() {
 	r.Screened = true
 	for i := range r.Claims {
@@ -57,8 +58,9 @@ func screened(f *chart.Chart) {
 	f.X = strings.ReplaceAll(f.X, "queries", "spared queries")
 }
 
-// addGradients adds to the last rows of a table, one for each point of a curve, the gradients that
-// clients computed instead of queries. A table without any such curve has no such columns.
+// addGradients adds the numbers of gradients that clients computed instead of queries to the last
+// rows of a table, which has one row for each point of a curve. A table has columns for gradients
+// only if clients computed gradients in some curve.
 func (t *Table) addGradients(points []run.Point) {
 	const gradients, spared = "gradients", "spared_queries"
 	has := len(t.Columns) > 0 && t.Columns[len(t.Columns)-1] == spared

@@ -8,7 +8,8 @@ type Split struct {
 	Deal        func(labels []uint8, clients int, seed uint64) ([][]int, error)
 }
 
-// Splits are ordered from like to unlike clients.
+// Splits lists the splits, from the one that makes clients most alike to the one that makes them
+// least alike.
 var Splits = []Split{
 	{"i", "IID", func(labels []uint8, clients int, seed uint64) ([][]int, error) {
 		return data.IID(len(labels), clients, seed)

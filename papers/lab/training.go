@@ -28,14 +28,14 @@ type Training struct {
 	Order   run.Order
 	// Differentiates says which clients give gradients instead of losses; nil: none.
 	Differentiates func(slot int) bool
-	// Shares deals the samples for a seed.
+	// Shares returns the samples of each client for a seed.
 	Shares func(seed uint64) ([][]int, error)
 	// Set applies the experiment's settings to the plan.
 	Set func(*plan.Plan)
-	// Every is the number of rounds between measurements of the model; 0: only after the
-	// last round, which is always measured.
+	// Every is the number of rounds between measurements of the model. The training always measures
+	// after the last round; with 0, only then.
 	Every uint64
-	// Everything counts the bytes that assemble the fleet too, see run.Config.
+	// Everything also counts the bytes by which the clients join, see run.Config.
 	Everything bool
 }
 
@@ -57,7 +57,8 @@ func (e *Env) Train(ctx context.Context, id string, t *Training, seeds int) (Res
 	return results, nil
 }
 
-// TrainOne runs a training for one seed. Its run is kept in a directory with the experiment's id.
+// TrainOne runs a training for one seed. TrainOne saves the run in a directory with the
+// experiment's id.
 func (e *Env) TrainOne(ctx context.Context, id string, t *Training,
 	seed uint64) (*run.Result, error) {
 	p, err := run.Plan(t.Preset, cmp.Or(t.Run, t.Name), seed, t.Task.Dim, t.Clients, t.Asked)
@@ -90,8 +91,8 @@ func (e *Env) TrainOne(ctx context.Context, id string, t *Training,
 	return r, err
 }
 
-// Once trains a fleet with a plan of its own, and measures the model at the end. Its log is not
-// kept. cfg may set more fields than name, seed, task, plan and shares.
+// Once trains a fleet with a plan of its own, and measures the model at the end. Once does not
+// save the log. cfg may set more fields than name, seed, task, plan and shares.
 func (e *Env) Once(ctx context.Context, cfg run.Config) (*run.Result, error) {
 	last := cfg.Plan.Rounds
 	cfg.Order, cfg.Measure = run.Draws, func(round uint64) bool { return round == last }
@@ -103,7 +104,8 @@ func (e *Env) Once(ctx context.Context, cfg run.Config) (*run.Result, error) {
 // tellEvery is how often a training reports progress between measurements.
 const tellEvery = 10 * time.Second
 
-// Progress returns a function that reports each measurement, and the progress in between.
+// Progress returns a function that reports each measurement, and the rounds done between
+// measurements.
 func (e *Env) Progress(t *Training) func(*run.Curve) {
 	told := time.Now()
 	return func(c *run.Curve) {
@@ -121,7 +123,7 @@ func (e *Env) Progress(t *Training) func(*run.Curve) {
 	}
 }
 
-// At returns a metric after a round, for every seed whose run got that far.
+// At returns a metric after a round, for every seed whose run reached that round.
 func (r Results) At(metric string, round uint64) []float64 {
 	var values []float64
 	for _, one := range r {
@@ -142,8 +144,8 @@ func (r Results) RoundTime() time.Duration {
 	return times[len(times)/2]
 }
 
-// AddCurves adds the rows and the lines of curves to a report. A line has the points that
-// were measured.
+// AddCurves adds the rows and the lines of curves to a report. A line has a point for each
+// measurement.
 func (r *Report) AddCurves(metric string, results Results) {
 	r.AddRows(results)
 	for _, one := range results {

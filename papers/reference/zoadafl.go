@@ -3,7 +3,7 @@ package reference
 import "math"
 
 // ZOAdaFL is Algorithm 1 of ZO-AdaFL. The clients make the local steps of [FedZO] along the unit
-// vectors u_{t,k} that Direction returns: other vectors for each client, or the same for all
+// vectors u_{t,k} that Direction returns: own vectors for each client, or the same for all
 // clients, because (5) has no client index. Then the server makes a global step of AMSGrad on the
 // mean change of the local models. In the paper, v_0 is 0 in line 1, and v_0 = vhat_0 = 1e-5 in
 // section 5.2.

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// What [Planted] draws: the shape of a collection of news texts such as RCV1,
-// where a feature is a word.
+// These constants give the samples of [Planted] the shape of a collection of news texts such as
+// RCV1, where a feature is a word.
 const (
 	plantedFeatures = 20000
 	plantedEntries  = 40   // of a sample, 0.2 % of the features
@@ -17,17 +17,16 @@ const (
 	plantedStream   = 0x706c616e746564
 )
 
-// Planted draws n samples of two classes with 20,000 features, of which 40 in a
-// sample are not 0: a stand-in for RCV1, which cannot be packed here. Features
-// with low indices are more frequent, as words are (the first is in about one
-// sample of four); values are positive, and a sample has unit length. One
-// feature of twenty has a weight; a label is the sign of a sample's inner
-// product with these weights, which is at least 0.3 either way, and 5 % of the
-// labels are flipped. So no classifier is right for more than 95 %, and a linear
-// one needs many samples to come near.
+// Planted draws n samples of two classes with 20,000 features, of which 40 in a sample are not 0:
+// a replacement for RCV1, which this repository cannot contain. Features with low indices are
+// more frequent, as words are (the first is in about one sample of four); values are positive,
+// and a sample has unit length. One feature of twenty has a weight. A label is the sign of the
+// sample's inner product with these weights, whose absolute value is at least 0.3; then Planted
+// flips 5 % of the labels. So no classifier is right on more than about 95 % of the samples, and
+// a linear classifier needs many samples to come near 95 %.
 //
-// The weights are a function of seed, and sample i is a function of seed and i
-// alone: take a test set by [Sparse.Split].
+// The weights are a function of seed, and sample i is a function of seed and i alone: to make a
+// test set, use [Sparse.Split].
 func Planted(n int, seed uint64) *Sparse {
 	weights := plantedWeights(seed)
 	s := &Sparse{
@@ -54,7 +53,8 @@ func Planted(n int, seed uint64) *Sparse {
 	return s
 }
 
-// plantedWeights draws the separator: a few weights of +-(0.5 to 1.5), else 0.
+// plantedWeights draws the weights: a few have an absolute value from 0.5 to 1.5 and a random
+// sign, the others are 0.
 func plantedWeights(seed uint64) []float32 {
 	rng := rand.New(rand.NewPCG(seed, plantedStream))
 	weights := make([]float32, plantedFeatures)

@@ -11,9 +11,9 @@ import (
 // a9aFeatures is the largest feature number of a9a, which counts from 1.
 const a9aFeatures = 123
 
-// Sparse is a set of labeled samples of two classes, in which most features of
-// a sample are 0: entries Start[i] to Start[i+1] of Index and Value are those of
-// sample i that are not.
+// Sparse is a set of labeled samples of two classes, in which most features of a sample are 0.
+// The entries Start[i] to Start[i+1] of Index and Value hold the features of sample i that are
+// not 0.
 //
 // Invariants:
 //  1. len(Start) == len(Labels)+1, Start[0] == 0, Start ascends
@@ -21,7 +21,7 @@ const a9aFeatures = 123
 //  3. the indices of a sample ascend, and are below Features
 //  4. every label is 0 or 1
 //
-// It is read-only after it was made, so any number of goroutines may share it.
+// A Sparse does not change after it is made, so any number of goroutines may share a Sparse.
 type Sparse struct {
 	Features int
 	Start    []int
@@ -40,7 +40,7 @@ func (s *Sparse) At(i int) (index []int32, value []float32) {
 	return s.Index[from:to:to], s.Value[from:to:to]
 }
 
-// Split returns the first n samples and the rest. It panics if there are not n.
+// Split returns the first n samples and the rest. Split panics if there are fewer than n samples.
 func (s *Sparse) Split(n int) (first, others *Sparse) {
 	at := s.Start[n]
 	a := &Sparse{s.Features, s.Start[: n+1 : n+1], s.Index[:at:at], s.Value[:at:at], s.Labels[:n:n]}
@@ -73,7 +73,7 @@ func readLIBSVM(path string, features int) (*Sparse, error) {
 	return s, nil
 }
 
-// parse appends one line.
+// parse appends the sample in a line.
 func (s *Sparse) parse(line string) error {
 	label, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 	switch label {
@@ -101,7 +101,7 @@ func (s *Sparse) parse(line string) error {
 	return nil
 }
 
-// parseEntry reads "index:value"; the index counts from 0 in what it returns.
+// parseEntry reads "index:value", and returns the index counted from 0.
 func (s *Sparse) parseEntry(field string) (index int, value float32, err error) {
 	left, right, ok := strings.Cut(field, ":")
 	if !ok {

@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// Covertype's shape, and the largest line of a table that is read.
+// These constants are the shape of Covertype, and the largest line of a table that this package
+// reads.
 const (
 	covertypeName     = "covtype-scaled-92962.csv.gz"
 	covertypeFeatures = 54
@@ -26,7 +27,7 @@ const (
 //  1. len(Values) == len(Labels) * Features
 //  2. every label is below Classes
 //
-// It is read-only after it was made, so any number of goroutines may share it.
+// A Table does not change after it is made, so any number of goroutines may share a Table.
 type Table struct {
 	Features int // of one sample
 	Classes  int // number of different labels
@@ -42,8 +43,8 @@ func (t *Table) At(i int) []float32 {
 	return t.Values[i*t.Features : (i+1)*t.Features : (i+1)*t.Features]
 }
 
-// Split returns the first n samples and the rest. The parts share memory with t. It panics if there
-// are not n.
+// Split returns the first n samples and the rest. The parts share memory with t. Split panics if
+// there are fewer than n samples.
 func (t *Table) Split(n int) (first, others *Table) {
 	a, b := *t, *t
 	a.Labels, b.Labels = t.Labels[:n:n], t.Labels[n:]
@@ -96,8 +97,8 @@ func (t *Table) parse(line string) error {
 	return nil
 }
 
-// eachLine calls f with every line of a gzipped file, which must have one, until
-// f fails.
+// eachLine calls f with every line of a gzipped file until f fails. eachLine returns an error if
+// the file has no line.
 func eachLine(path string, f func(line string) error) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -118,8 +119,8 @@ func eachLine(path string, f func(line string) error) error {
 	return nil
 }
 
-// readLines calls f with every line of r, and returns how many there were, with
-// the one that f refused or that could not be read.
+// readLines calls f with every line of r, and returns the number of lines. This number includes a
+// line for which f returned an error, or that readLines could not read.
 func readLines(r io.Reader, f func(line string) error) (n int, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, tableMaxLine)

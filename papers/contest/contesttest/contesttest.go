@@ -1,4 +1,4 @@
-// Package contesttest makes up runs, to test claims about them.
+// Package contesttest makes invented results of runs, for tests of claims.
 package contesttest
 
 import (
@@ -35,11 +35,12 @@ func Entry(name string, curves ...*run.Curve) *contest.Entry {
 	return e
 }
 
-// nameLen is the length of the names of an experiment's trainings: equal, as devices send them.
+// nameLen is the length of the names of an experiment's trainings. All names have the same
+// length, because messages contain them.
 const nameLen = 24
 
-// Plan returns the plan of a training. It checks that the plan is valid, and that the training's
-// name is none of names, to which it is added.
+// Plan returns the plan of a training. Plan checks that the plan is valid, and that the
+// training's name is not in names. Then Plan adds the name to names.
 func Plan(t testing.TB, one *lab.Training, names map[string]bool) *plan.Plan {
 	t.Helper()
 	p, err := run.Plan(one.Preset, one.Name, 99, one.Task.Dim, one.Clients, one.Asked)

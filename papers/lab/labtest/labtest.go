@@ -1,4 +1,4 @@
-// Package labtest runs experiments in tests, on drawn digits.
+// Package labtest runs experiments in tests, on generated digits.
 package labtest
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/papers/lab"
 )
 
-// Run runs an experiment and logs its progress in the test. The report has its ID and a table with
-// rows.
+// Run runs an experiment and logs its progress in the test. Run checks that the report has the
+// experiment's ID and a table with rows.
 func Run(t *testing.T, x lab.Experiment, e *lab.Env) *lab.Report {
 	t.Helper()
 	e.Logf = t.Logf
@@ -60,7 +60,7 @@ func Stopped(t *testing.T, x lab.Experiment, generated int) *lab.Report {
 	return r
 }
 
-// Count reads a cell of a table.
+// Count returns the number in a cell of a table.
 func Count(t *testing.T, text string) int {
 	t.Helper()
 	n, err := strconv.Atoi(text)
