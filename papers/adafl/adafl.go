@@ -7,11 +7,12 @@ import (
 	"github.com/zofl/zofl/papers/lab"
 )
 
-// The settings of ZO-AdaFL's section 5.2, and where the section says nothing, of FedZO's published
-// code: mu, balance and the minibatch, see the preset zo-adafl. The balance, relative to the scale
-// of the classifier's logits, decides where an attack ends: with a tenth of it most images of
-// Fashion-MNIST are misclassified, and distorted several times as much. So compare these figures
-// with each other rather than with the paper's.
+// These constants are the settings of ZO-AdaFL's section 5.2. Where the section gives no value,
+// for mu, balance and the minibatch, they are the settings of FedZO's published code, see the
+// preset zo-adafl. The balance, relative to the scale of the classifier's logits, decides where
+// an attack ends: with a tenth of this balance, the attack makes the classifier misclassify most
+// images of Fashion-MNIST, but distorts them several times as much. So compare the figures of
+// this experiment with each other rather than with the paper's figures.
 const (
 	id         = "zo-adafl-attack"
 	class      = 4
@@ -36,7 +37,7 @@ func Experiment() lab.Experiment {
 	}
 }
 
-// A size says how much of the paper's experiment is run.
+// A size says which parts of the paper's experiment a trial runs.
 type size struct {
 	sets   []string
 	epochs int    // of the classifiers' training
@@ -47,8 +48,8 @@ type size struct {
 	every  uint64 // rounds between measurements of the perturbation
 	steps  []uint32
 	asked  []int
-	// Step sizes of the baselines, which the paper does not give. The best one, by attack
-	// loss and distortion, is reported.
+	// dzopa and zones are the step sizes to try for the baselines, because the paper gives none. The
+	// report contains the best step size of each, by attack loss and distortion.
 	dzopa, zones []float64
 	seeds        int
 }
@@ -60,8 +61,8 @@ func sizeOf(e *lab.Env) size {
 		sets: []string{"mnist", "fashion-mnist"}, epochs: 4, k: steps, among: clients,
 		rounds: 600, sweep: 200, every: 20,
 		steps: []uint32{10, steps, 100}, asked: []int{10, 30, clients},
-		// FedZO's code uses 5e-3 for DZOPA, and for ZONE-S 2e-6 times d. With 5e-2 a round
-		// moves as far along the gradient as a round of FedZO with K = 50.
+		// FedZO's code uses 5e-3 for DZOPA, and for ZONE-S 2e-6 times d. With 5e-2 a round of the
+		// baseline makes as long a step along the gradient as a round of FedZO with K = 50.
 		dzopa: []float64{5e-3, 5e-2}, zones: []float64{1.5e-3, 5e-3, 1.5e-2, 5e-2},
 	}
 	if e.Short {
@@ -138,8 +139,8 @@ func (x *trial) all() error {
 	return nil
 }
 
-// compare runs the four methods on a set, each with as many losses a round; in a round of
-// ZONE-S a single client computes all of them.
+// compare runs the four methods on a data set, with the same number of losses a round for each
+// method. In a round of ZONE-S a single client computes all these losses.
 func (x *trial) compare(s *set) (err error) {
 	for _, m := range []method{ada, fedZO} {
 		if s.curves[m], err = x.fleet(s, m, x.size.k, x.size.among, x.size.rounds); err != nil {
@@ -153,7 +154,7 @@ func (x *trial) compare(s *set) (err error) {
 	return err
 }
 
-// sweep varies K and the clients a round. It does not repeat the runs of compare.
+// sweep varies K and the clients a round. sweep does not repeat the runs of compare.
 func (x *trial) sweep(s *set) error {
 	vary := func(k uint32, asked int) (*curve, error) {
 		if k == x.size.k && asked == x.size.among {
@@ -181,8 +182,8 @@ func (x *trial) sweep(s *set) error {
 // add adds the curves of runs to the report.
 func (x *trial) add(results lab.Results) { x.Report.AddCurves(loss, results) }
 
-// Metrics of a perturbation after a round. The first three are over the images that the clients
-// share, the last over the images of the test set.
+// Metrics of a perturbation after a round. The first three metrics are over the images that the
+// clients share, the last metric is over the images of the test set.
 const (
 	loss        = "attack_loss"
 	distortion  = "distortion"

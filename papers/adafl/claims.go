@@ -35,7 +35,7 @@ func (x *trial) claims() {
 	}
 }
 
-// moreSteps claims the result of figure 2a.
+// moreSteps adds the claim about the paper's figure 2a to the report.
 func (x *trial) moreSteps() {
 	names := lab.Each(x.size.steps, func(k uint32) string { return fmt.Sprintf("K=%d", k) })
 	holds, text := x.falling(x.steps, names)
@@ -43,7 +43,7 @@ func (x *trial) moreSteps() {
 		x.sets[0].name+": the larger K, the lower the attack loss after as many rounds", "%s", text)
 }
 
-// moreClients claims the result of figure 2b.
+// moreClients adds the claim about the paper's figure 2b to the report.
 func (x *trial) moreClients() {
 	names := lab.Each(x.size.asked, func(m int) string { return fmt.Sprintf("m=%d", m) })
 	holds, text := x.falling(x.asked, names)
@@ -51,8 +51,8 @@ func (x *trial) moreClients() {
 		": the more clients a round, the lower the attack loss after as many rounds", "%s", text)
 }
 
-// falling reports whether the attack loss falls from curve to curve, both halfway and at
-// the end of the sweep.
+// falling reports whether each curve has a lower attack loss than the curve before, both halfway
+// and at the end of the sweep.
 func (x *trial) falling(curves []*curve, names []string) (bool, string) {
 	holds := true
 	var parts []string
@@ -80,14 +80,15 @@ func (s *set) text(metric string, round uint64) string {
 		func(m method) string { return s.curves[m].text(metric, round) }), ", ")
 }
 
-// below reports whether ZO-AdaFL's attack loss is less than the others'.
+// below reports whether ZO-AdaFL's attack loss is less than the attack losses of the other
+// methods.
 func (s *set) below(round uint64, others ...method) bool {
 	return !slices.ContainsFunc(others, func(m method) bool {
 		return !(s.curves[ada].at(loss, round) < s.curves[m].at(loss, round))
 	})
 }
 
-// lowest claims the result at the end of figure 3a.
+// lowest adds the claim about the end of the paper's figure 3a to the report.
 func (x *trial) lowest(s *set) {
 	last := x.size.rounds
 	x.Report.Claim(s.below(last, fedZO, dzopa, zones),
@@ -96,7 +97,7 @@ func (x *trial) lowest(s *set) {
 		last, x.size.among, s.text(loss, last), s.text(success, last), s.text(distortion, last))
 }
 
-// early claims what the text says about the first 100 rounds of figure 3a.
+// early adds the claim of the paper's text about the first 100 rounds of figure 3a to the report.
 func (x *trial) early(s *set) {
 	round := min(100/x.size.every*x.size.every, x.half(x.size.rounds))
 	ada, fedzo := s.curves[ada], s.curves[fedZO]
@@ -105,7 +106,7 @@ func (x *trial) early(s *set) {
 		"round %d: %s, %s", round, ada.text(loss, round), fedzo.text(loss, round))
 }
 
-// between claims the result of figure 3b.
+// between adds the claim about the paper's figure 3b to the report.
 func (x *trial) between(s *set) {
 	last := x.size.rounds
 	zones := s.curves[zones].at(loss, last) < s.curves[ada].at(loss, last)
@@ -114,7 +115,7 @@ func (x *trial) between(s *set) {
 		"attack loss after %d rounds of %d clients: %s", last, x.size.among, s.text(loss, last))
 }
 
-// table2 claims the orders in Table 2.
+// table2 adds the claims that the methods have the same order here as in the paper's Table 2.
 func (x *trial) table2(s *set) {
 	last, theirs := x.size.rounds, func(f func(m method) float64) string {
 		return strings.Join(lab.Each(methods,
@@ -140,7 +141,8 @@ func (x *trial) table2(s *set) {
 		theirs(func(m method) float64 { return table2[m].distortion }))
 }
 
-// fewer makes a claim that no paper makes: that ZO-AdaFL's contributions travel as scalars.
+// fewer adds a claim that no paper makes: that clients of ZO-AdaFL can send their contributions
+// as scalars.
 func (x *trial) fewer(s *set) {
 	bytes := func(m method) float64 {
 		points := s.curves[m].results[0].Curve.Points

@@ -19,13 +19,14 @@ import (
 type set struct {
 	name, tag string
 	accuracy  float64 // of the classifier, on the test set
-	// target holds the images that the clients share, held the images of the test set. The classifier
-	// is right on all of them.
+	// target holds the images that the clients share, held the images of the test set. The
+	// classifier classifies all these images correctly.
 	target, held *attack.Target
 	curves       map[method]*curve
 }
 
-// load trains the classifier of a data set, or reads it, and draws the images.
+// load draws the images of a data set, and trains the data set's classifier or reads a saved
+// classifier.
 func (x *trial) load(name string) (*set, error) {
 	images, err := x.Env.Images(name)
 	if err != nil {
@@ -57,8 +58,8 @@ func (x *trial) load(name string) (*set, error) {
 // workers is the number of goroutines that train, measure and simulate.
 const workers = 2
 
-// classifier returns the parameters that an earlier run saved in Env.Dir, or otherwise in
-// the directory for temporary files. If there are none it trains them.
+// classifier returns the parameters that an earlier run saved in Env.Dir, or otherwise in the
+// directory for temporary files. If there are no saved parameters, classifier trains the network.
 func (x *trial) classifier(name string, net, test *attack.Net) ([]float32, error) {
 	dir := cmp.Or(x.Env.Dir, filepath.Join(os.TempDir(), "zofl-paper"))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -87,7 +88,7 @@ func (x *trial) classifier(name string, net, test *attack.Net) ([]float32, error
 	return params, train.Save(file, params)
 }
 
-// measure returns the effect of x, by metrics.
+// measure returns the metrics of a perturbation x.
 func (s *set) measure(x []float32) []float64 {
 	here, held := s.target.Figures(x, whole(s.target)), s.held.Figures(x, whole(s.held))
 	return []float64{here.Attack, here.Distortion, here.Success, held.Success}

@@ -111,9 +111,9 @@ func (x *trial) simulate(s *set, c *curve, seed uint64) (*run.Result, error) {
 	return &run.Result{Curve: curve, Params: b.X()}, nil
 }
 
-// baseline returns a method with H estimates for a gradient. With one client these are as
-// many as the steps of a fleet's client; with all 50 they make as many losses as a fleet's
-// round.
+// baseline returns a baseline method that averages H estimates for a gradient. H is the number of
+// steps of a fleet's client, so that with 50 clients a round of the baseline takes as many losses
+// as a round of the fleet.
 func (x *trial) baseline(m method, f attack.Fleet) attack.Baseline {
 	f.Mean = int(x.size.k)
 	if m == zones {

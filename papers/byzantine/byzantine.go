@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/plan/planfile"
 )
 
-// Experiment has a fifth of the devices lie.
+// Experiment returns the experiment in which a fifth of the devices lie about their loss.
 func Experiment() lab.Experiment {
 	return lab.Experiment{
 		ID:    "byzantine",
@@ -34,19 +34,22 @@ const (
 	liars   = 4
 )
 
-// A shield is the protection against liars: settings of a plan, and a root if these name one.
+// A shield is a protection against liars: settings of a plan, and a root device if these settings
+// name one.
 type shield struct{ name, settings string }
 
-// root is the id of the root: of the device after the clients.
+// root is the id of the root device, whose slot follows the clients' slots.
 const root = "c20"
 
-// rootSamples is how many samples it has. It takes all samples at each point.
+// rootSamples is the number of samples of the root device. The root device computes its loss over
+// all its samples at each point.
 const rootSamples = 300
 
 func (s shield) rooted() bool { return strings.Contains(s.settings, "roots=") }
 
-// shields are compared. Where devices may lie docs/security.md recommends "roots", and "trust"
-// where data are alike and there is no root.
+// shields are the protections that the experiment compares. Where devices may lie,
+// docs/security.md recommends "roots". If there is no root and the data of the devices are alike,
+// docs/security.md recommends "trust".
 var shields = []shield{
 	{"mean", ""},
 	{"bound8", "bound=8"},
@@ -70,7 +73,7 @@ type trial struct {
 	seeds   int // unless the environment says how many
 }
 
-// newShielded returns a run of this many rounds, without splits and shields yet.
+// newShielded returns a trial of this many rounds; the caller adds splits and shields.
 func newShielded(t *lab.Trial, title string, rounds uint64) (x *trial, err error) {
 	t.Report.Figure = chart.Chart{Title: title, X: "round", Y: "test accuracy"}
 	x = &trial{Trial: t, rounds: t.Env.RoundsOr(rounds, 10), seeds: 1}
@@ -136,8 +139,8 @@ func (s shield) title() string {
 	return s.settings
 }
 
-// claims compares the recommended shield with the run without liars and bounds, or if that was not
-// run, with the honest devices alone.
+// claims compares the recommended shield with the run without liars and bounds. If the experiment
+// did not run that, claims compares with the run of the honest devices alone.
 func (x *trial) claims(sp lab.Split, accuracy map[string]float64) {
 	best, known := accuracy["alone"+lies[0].name]
 	if mean, also := accuracy["mean"+lies[0].name]; also {

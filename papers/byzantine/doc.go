@@ -1,4 +1,4 @@
-// Package byzantine measures what lying devices cost a run, by the kind of lie, and how much of
-// that each way to sum contributions prevents. It also measures the cost of guards for a fleet
-// without liars.
+// Package byzantine measures how much accuracy a run loses to each kind of lying device, and how
+// much of this loss each rule for combining contributions prevents. The package also measures how
+// much accuracy guards cost a fleet without liars.
 package byzantine

@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/papers/run"
 )
 
-// Guards has nobody lie.
+// Guards returns the experiment in which no device lies.
 func Guards() lab.Experiment {
 	return lab.Experiment{
 		ID:    "guards",
@@ -26,7 +26,8 @@ func Guards() lab.Experiment {
 	}
 }
 
-// A guardedFleet is a kind of fleet, without guards and with them.
+// A guardedFleet is a kind of fleet that the experiment runs without guards and with several
+// guards.
 type guardedFleet struct {
 	split   lab.Split
 	without shield
@@ -36,8 +37,9 @@ type guardedFleet struct {
 // costly is the loss of accuracy above which a guard counts as costly.
 const costly = 0.005
 
-// guardedFleets have the guards that zofl plan sets and the ones that docs/security.md recommends,
-// if they have an effect: a bound on claims needs devices with many more samples than others.
+// guardedFleets have the guards that zofl plan sets, and the guards that docs/security.md
+// recommends. A fleet has a guard only if the guard can have an effect: a bound on claimed sample
+// counts has an effect only if some devices have many more samples than others.
 var guardedFleets = func() []guardedFleet {
 	always := []shield{
 		{"defaults", "bound=8 claim_bound=8"},
@@ -72,7 +74,8 @@ func rich(name, title string, deal func([]uint8, int, uint64) ([][]int, error)) 
 }
 
 // costs trains each kind of fleet without and with its guards, and makes a table of final
-// accuracies. Fleets of one seed have the same data and draws, so they are compared by seed.
+// accuracies. Fleets with the same seed have the same data and random draws, so costs compares
+// fleets seed by seed.
 func (x *trial) costs() error {
 	x.Report.Summary.Columns = []string{"data", "guarded by", "accuracy", "change, by seed",
 		"contributions cut"}
@@ -101,7 +104,7 @@ func (x *trial) costs() error {
 	return nil
 }
 
-// honest trains fleets without liars.
+// honest trains a fleet without liars for every seed.
 func (x *trial) honest(sp lab.Split, s shield) (lab.Results, error) {
 	results, err := x.train(sp, s, lies[0])
 	x.Report.AddRows(results)

@@ -7,31 +7,33 @@ import (
 	"github.com/zofl/zofl/papers/run"
 )
 
-// A lie is what the first devices of a fleet report as their loss. It is a loss of its own, so that
-// a liar answers by losses or by gradients like any device.
+// A lie is a false loss that the first devices of a fleet report. The lie is itself a function of
+// the model, so that a liar can answer by losses or by gradients like any device.
 type lie struct {
 	name string
-	// lie returns two factors: for a loss, or a gradient, of the liar's own samples, and for one of
-	// the honest devices' samples. It returns nil if nobody lies.
+	// lie returns two factors: one for the loss or gradient on the liar's own samples, and one for
+	// the loss or gradient on the honest devices' samples. lie is nil if nobody lies.
 	lie func() (own, honest float64)
-	// random replaces the gradient by one in any direction.
+	// random replaces the gradient by a vector in a random direction.
 	random bool
-	// shared is the part of that noise, as a part of its variance, that all liars share.
+	// shared is the share of the noise, by variance, that is the same for all liars.
 	shared float64
-	// labels takes other labels for the liar's own samples.
+	// If labels is set, the liar computes its loss with wrong labels on its own samples.
 	labels bool
-	// steady takes the same samples of honest devices at all points.
+	// If steady is set, the liar takes the same samples of the honest devices at all points.
 	steady bool
-	// turns lies at one point of three. At the others it tells the honest devices' loss.
+	// If turns is set, the liar lies at one point of three. At the other points, the liar reports
+	// the loss on the honest devices' samples.
 	turns bool
 }
 
-// lies are the kinds of lies. Those in league know the honest devices' gradient, and send all the
-// same: against it, and so long that every bound cuts it, which leaves it as long as may be, or
-// half as long as it is. They take other samples at each point. So with losses, where a scalar is
-// the difference between two points, what they send is noise that all of them share; those that are
-// steady take the same samples, and do send what is against the gradient. Those that take turns
-// know that a device is judged by its past.
+// lies are the kinds of lies. Liars in league know the honest devices' gradient, and all send the
+// same contribution against this gradient: either so long that every bound cuts it to the largest
+// allowed norm, or half as long as the gradient. These liars take other samples at each point. So
+// with losses, where a scalar is the difference between two points, their contribution is noise
+// that all the liars share. Steady liars take the same samples at each point, so that their
+// contribution is against the gradient also with losses. Liars that take turns exploit that the
+// coordinator judges a device by its past contributions.
 var lies = []lie{
 	{name: "honest"},
 	{name: "random", lie: func() (own, honest float64) { return 100, 0 }, random: true},
@@ -46,10 +48,11 @@ var lies = []lie{
 	{name: "turns", lie: func() (own, honest float64) { return 0, -10 }, turns: true},
 }
 
-// leagueBatch is how many samples of honest devices the liars in league take.
+// leagueBatch is the number of honest devices' samples in a minibatch of the liars in league.
 const leagueBatch = 128
 
-// task returns a task in which the clients of the first shares lie. wrong has other labels.
+// task returns a task in which the clients of the first shares lie. wrong is the task with wrong
+// labels.
 func (l lie) task(t, wrong run.Task, shares [][]int, samples int) run.Task {
 	lying := make([]bool, samples)
 	for _, share := range shares[:liars] {
@@ -110,7 +113,7 @@ func (l lie) task(t, wrong run.Task, shares [][]int, samples int) run.Task {
 	return t
 }
 
-// throws returns a liar's noise at a point: normal numbers of variance 1.
+// throws returns a function that draws a liar's noise at a point: normal numbers of variance 1.
 func (l lie) throws(params []float32, batch []int) func() float64 {
 	all, own := dice(params, 0), dice(params, batch[0])
 	return func() float64 {
@@ -118,10 +121,11 @@ func (l lie) throws(params []float32, batch []int) func() float64 {
 	}
 }
 
-// liarsDice is how many parameters, the last ones, decide what [dice] returns.
+// liarsDice is the number of parameters, the last ones of the vector, that seed the generator of
+// [dice].
 const liarsDice = 10
 
-// dice returns a generator that depends on a point and a sample.
+// dice returns a random generator whose seed depends on a point and a sample.
 func dice(params []float32, sample int) *rand.Rand {
 	seed := uint64(sample)
 	for _, v := range params[len(params)-liarsDice:] { // the biases, which every round moves
@@ -130,7 +134,8 @@ func dice(params []float32, sample int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 17))
 }
 
-// league returns the minibatch of honest samples that all in league take at a point.
+// league returns the minibatch of honest devices' samples that all liars in league take at a
+// point.
 func league(params []float32, honest []int) []int {
 	rng, batch := dice(params, 0), make([]int, leagueBatch)
 	for i := range batch {
@@ -139,7 +144,7 @@ func league(params []float32, honest []int) []int {
 	return batch
 }
 
-// scatter gives a vector any direction, and leaves its length about as it is.
+// scatter replaces a vector by a random vector of about the same norm.
 func scatter(v []float32, normal func() float64) {
 	sum := 0.0
 	for _, x := range v {

@@ -8,7 +8,8 @@ import (
 	"github.com/zofl/zofl/papers/run"
 )
 
-// withRoot deals a root samples of all clients', which these no longer have.
+// withRoot draws the root device's samples at random from the samples of all clients, and takes
+// these samples away from the clients.
 func withRoot(deal func(seed uint64) ([][]int, error)) func(seed uint64) ([][]int, error) {
 	return func(seed uint64) ([][]int, error) {
 		shares, err := deal(seed)
@@ -34,7 +35,7 @@ func withRoot(deal func(seed uint64) ([][]int, error)) func(seed uint64) ([][]in
 	}
 }
 
-// wholly returns a task in which one client takes all its samples at each point.
+// wholly returns a task in which one client computes its loss over all its samples at each point.
 func wholly(t run.Task, share []int) run.Task {
 	own := map[int]bool{}
 	for _, i := range share {
@@ -54,7 +55,7 @@ func wholly(t run.Task, share []int) run.Task {
 	return t
 }
 
-// relabeled returns the task with another label on each sample: 9 less the true one.
+// relabeled returns the task with a wrong label on each sample: 9 minus the true label.
 func (x *trial) relabeled() run.Task {
 	train := &data.Images{}
 	*train = *x.set.Train

@@ -14,7 +14,7 @@ const (
 	attackRounds = 100
 )
 
-// attack is figure 7; images take the place of seeds.
+// attack makes figure 7, where images take the place of seeds.
 func (x *boxRun) attack() error {
 	set, err := x.Env.MNIST()
 	if err != nil {
@@ -34,7 +34,7 @@ func (x *boxRun) attack() error {
 	return nil
 }
 
-// mislead attacks all images with all methods.
+// mislead runs all methods on the attack of every image.
 func (x *boxRun) mislead(a *blackbox.Attack, portion float64) error {
 	t := &boxTask{
 		name: "m" + lab.Token(float32(portion)), draws: "attack", title: fmt.Sprintf("P=%g", portion),

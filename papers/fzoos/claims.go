@@ -7,11 +7,12 @@ import (
 	"github.com/zofl/zofl/papers/lab"
 )
 
-// farFewer is the meaning given to the paper's "far fewer queries": at most a third.
+// farFewer says which ratio of queries the experiments take for the paper's "far fewer queries":
+// at most a third.
 const farFewer = 3
 
-// sooner claims that our method reaches where each of the others ends in fewer rounds, and
-// with far fewer queries.
+// sooner adds the claim that our method reaches the final value of every other method in fewer
+// rounds and with far fewer queries.
 func (x *boxRun) sooner(ours *boxCurve, others []*boxCurve, how string) {
 	t := ours.task
 	rounds, queries := true, true
@@ -42,8 +43,8 @@ func (c *boxCurve) ends() string {
 	return lab.SpreadError(c.results.At(c.task.metric, c.task.rounds))
 }
 
-// reaches claims that our method is the first of all to reach a level, by rounds and by
-// queries, if any method reaches it.
+// reaches adds the claim that our method reaches a level before all other methods, by rounds and
+// by queries. If no method reaches the level, reaches adds no claim.
 func (x *boxRun) reaches(level float64, ours *boxCurve, others []*boxCurve) {
 	t, own, any := ours.task, ours.first(level), ours.first(level) > 0
 	rounds, queries := own > 0, own > 0
@@ -71,7 +72,7 @@ func (x *boxRun) reaches(level float64, ours *boxCurve, others []*boxCurve) {
 		t.title, farFewer), "as above")
 }
 
-// ordered claims that the final values of curves are in order, the lowest first.
+// ordered adds the claim that the final values of the curves ascend in the given order.
 func (x *boxRun) ordered(claim string, curves []*boxCurve) {
 	holds := true
 	var parts []string

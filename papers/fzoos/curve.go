@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/papers/lab"
 )
 
-// A boxCurve is a method on a problem, with its step, and its runs by seed.
+// A boxCurve is a method with a step size on a problem, and its runs by seed.
 type boxCurve struct {
 	contest.Method
 	step    float32
@@ -19,7 +19,8 @@ type boxCurve struct {
 	results lab.Results
 }
 
-// label names a curve, with its step where one was chosen.
+// label returns the name of a curve. If the method had several step sizes to choose from, the
+// name contains the chosen step size.
 func (c *boxCurve) label() string {
 	if len(c.Steps) > 1 {
 		return fmt.Sprintf("%s %g", c.Title, c.step)
@@ -27,7 +28,8 @@ func (c *boxCurve) label() string {
 	return c.Title
 }
 
-// at returns the seeds' mean of the metric after a round, or NaN unless all runs got there.
+// at returns the seeds' mean of the metric after a round, or NaN if some run ended before that
+// round.
 func (c *boxCurve) at(round uint64) float64 {
 	values := c.results.At(c.task.metric, round)
 	if len(values) < len(c.results) || len(values) == 0 {
@@ -36,7 +38,7 @@ func (c *boxCurve) at(round uint64) float64 {
 	return lab.Mean(values)
 }
 
-// end returns the metric after the last round, infinite if that was not reached.
+// end returns the metric after the last round. If some run ended before, end returns infinity.
 func (c *boxCurve) end() float64 {
 	if v := c.at(c.task.rounds); !math.IsNaN(v) {
 		return v
@@ -44,7 +46,8 @@ func (c *boxCurve) end() float64 {
 	return math.Inf(1)
 }
 
-// first returns the first round after which the metric is at most level, 0 if none is.
+// first returns the first round after which the metric is at most level, or 0 if there is no such
+// round.
 func (c *boxCurve) first(level float64) uint64 {
 	for round := uint64(1); round <= c.task.rounds; round++ {
 		if c.at(round) <= level {

@@ -12,12 +12,13 @@ import (
 	"github.com/zofl/zofl/papers/run"
 )
 
-// disparitySteps is T of figure 3. One more step shows where the last step went.
+// disparitySteps is T of figure 3. The runs make one more step, because the first query of a step
+// shows where the previous step ended.
 const disparitySteps = 20
 
-// A lookout observes local steps. The first query of a step is at the local iterate, and
-// with the plain rule the iterate moves by -eta g. So two iterates in a row give g, except
-// what the box cuts off. Adam's step would hide g.
+// A lookout observes local steps. The first query of a step is at the local iterate, and with the
+// plain rule the iterate moves by -eta g. So two consecutive iterates give g, except for elements
+// that the box limits. With Adam's rule, two iterates would not give g.
 type lookout struct {
 	q    *blackbox.Quadratic
 	seen []glimpse   // of each client
@@ -25,7 +26,7 @@ type lookout struct {
 	n    [][]int
 }
 
-// A glimpse is the last local iterate seen of a client.
+// A glimpse is the last local iterate of a client that the lookout saw.
 type glimpse struct {
 	n    uint64 // record being made
 	step int
@@ -41,7 +42,8 @@ func newLookout(q *blackbox.Quadratic) *lookout {
 	return l
 }
 
-// asked is called with every query. Clients call it concurrently, each for itself.
+// The clients call asked before every query. Several clients call asked at the same time, each
+// with its own sample.
 func (l *lookout) asked(x []float32, samples []int, b objective.Batch) {
 	i := samples[0]
 	was := &l.seen[i]
@@ -55,7 +57,7 @@ func (l *lookout) asked(x []float32, samples []int, b objective.Batch) {
 	*was = glimpse{b.N, b.Step, append(was.x[:0], x...)}
 }
 
-// cosine returns the cosine of the move from a to b with minus the gradient of F at a.
+// cosine returns the cosine of the angle between b - a and the negative gradient of F at a.
 func (l *lookout) cosine(a, b []float32) float64 {
 	g := make([]float64, len(a))
 	l.q.MeanGradient(g, a)
@@ -70,7 +72,8 @@ func (l *lookout) cosine(a, b []float32) float64 {
 	return ab / math.Sqrt(aa*bb)
 }
 
-// means returns the means over clients and rounds for each local step, cumulative if asked.
+// means returns, for each local step, the mean cosine over clients and rounds. If cumulative is
+// set, the mean is also over all earlier local steps.
 func (l *lookout) means(cumulative bool) []float64 {
 	out, sum, n := make([]float64, disparitySteps), 0.0, 0
 	for t := range out {
@@ -85,8 +88,8 @@ func (l *lookout) means(cumulative bool) []float64 {
 	return out
 }
 
-// disparity is figure 3: C = 5, all methods with the plain rule and the same step, which at
-// the start moves x as far as Adam's 0.01.
+// disparity makes figure 3: C = 5, and all methods with the plain rule and the same step size. At
+// the start, a step of this size moves x as far as a step of Adam with step size 0.01.
 func (x *boxRun) disparity() error {
 	const step, most = 0.1, 5
 	rounds := min(most, x.size.few(most))
@@ -132,8 +135,8 @@ func (x *boxRun) claimDisparity(ends, at []float64, text []string) {
 		"%.3f, then %.3f", at[0], at[1])
 }
 
-// watched runs a method. It returns the cosines of its local steps, and the queries of
-// each.
+// watched runs a method, and returns the cosines of the method's local steps and the number of
+// queries of a local step.
 func (x *boxRun) watched(c contest.Method, step float32, rounds uint64) (each, sofar []float64,
 	queries float64, err error) {
 	each, sofar = make([]float64, disparitySteps), make([]float64, disparitySteps)
@@ -167,8 +170,8 @@ func (x *boxRun) watched(c contest.Method, step float32, rounds uint64) (each, s
 	return each, sofar, queries, nil
 }
 
-// perStep returns the queries of a client per local step, including those at the ends of a
-// round.
+// perStep returns the number of queries of a client per local step, including the queries at the
+// end of each round.
 func perStep(r *run.Result, one *lab.Training) float64 {
 	last := r.Curve.Points[len(r.Curve.Points)-1]
 	return float64(last.Queries) / float64(last.Round) / float64(one.Clients) / (disparitySteps + 1)

@@ -8,10 +8,11 @@ import (
 	"github.com/zofl/zofl/papers/lab"
 )
 
-// The settings of FZooS's appendix G, and where the appendix says nothing, of its code: N, rounds
-// and local steps of each problem, and Q = 20 directions 0.01 apart in a box of side 1. Only the
-// code says how many queries are made around a round's x: 50 of 200, in a cube of another size.
-// Here they are 5, and 20 in another comparison.
+// These constants are the settings of FZooS's appendix G: N, rounds and local steps of each
+// problem, and Q = 20 directions with a difference of 0.01 in a box of side 1. Where the appendix
+// gives no value, they are the settings of the paper's code. Only the code says how many queries
+// a client makes around a round's x: it takes 50 of 200 points, in a cube of another size. Here a
+// client makes 5 such queries, and 20 in another comparison.
 const (
 	clients = 5
 	dim     = 300
@@ -51,8 +52,9 @@ func Experiments() []lab.Experiment {
 	return list
 }
 
-// A size says how much of the experiments is run. FZooS's own fields are reduced,
-// because its local step takes as long as thousands of queries of these problems.
+// A size says which parts of the experiments a trial runs. The fields for FZooS itself are
+// smaller than in the paper, because a local step of FZooS takes as long as thousands of queries
+// of these problems.
 type size struct {
 	name     string   // of FZooS, for names of runs
 	method   []string // fields of FZooS's plan
@@ -70,9 +72,9 @@ type size struct {
 	seeds    int
 }
 
-// sizeOf returns the size for an environment. The paper keeps all points; here only the latest
-// 1,000 count. A short experiment has 300 points, and 2,000 features instead of 10,000 unless it
-// varies them.
+// sizeOf returns the size for an environment. A client in the paper uses all its points; here a
+// client uses only its latest 1,000 points. In a short experiment, a client uses 300 points, and
+// 2,000 features instead of 10,000 unless the experiment varies the number of features.
 func sizeOf(e *lab.Env) size {
 	s := size{
 		rounds: rounds, c: []float64{5, 50, 0.5}, features: []string{"100", "1000", "10000"},
@@ -91,7 +93,8 @@ func sizeOf(e *lab.Env) size {
 	return s
 }
 
-// few returns the rounds of the parts that are shortened.
+// few returns the number of rounds for the parts of the experiments that are shorter than in the
+// paper.
 func (s *size) few(paper uint64) uint64 {
 	return cmp.Or(s.fewer, paper)
 }
@@ -101,8 +104,8 @@ func (s *size) fzoos() contest.Method {
 	return contest.Method{Name: s.name, Title: "FZooS", Preset: "fzoos", Set: s.method}.At(0.01)
 }
 
-// baselines are the methods that FZooS is compared with, with the paper's local rule:
-// Adam, which starts anew in each round.
+// baselines are the methods with which the experiments compare FZooS. They use the paper's local
+// rule: Adam, reset in each round.
 var baselines = func() []contest.Method {
 	plain := contest.Method{Name: "a", Title: "FedZO", Preset: "fedzo-dense", Set: []string{
 		"distribution=normal", "difference=forward", "perturbations=20", "mu=0.01", "batch=0",
@@ -116,10 +119,10 @@ var baselines = func() []contest.Method {
 	}
 }()
 
-// plainRule makes a method step along the gradient alone.
+// plainRule makes a method use plain gradient steps, without momentum or Adam.
 var plainRule = []string{"rule=sgd", "beta=0", "beta2=0", "epsilon=0"}
 
-// plainSteps returns baselines with the plain rule and a choice of steps.
+// plainSteps returns baselines with the plain rule and several step sizes to choose from.
 func plainSteps(list []contest.Method, steps []float32) []contest.Method {
 	return lab.Each(list, func(c contest.Method) contest.Method {
 		return c.With("s"+c.Name[1:], c.Title+", SGD", plainRule...).At(steps...)

@@ -12,9 +12,9 @@ import (
 	"github.com/zofl/zofl/papers/reference"
 )
 
-// Gamma compares correction lengths of FZooS (5), of which a device knows some only: that of
-// Corollary 1 needs rho, and that of Proposition B.1 the gradient of F. So it is a simulation, by
-// the reference in float64.
+// Gamma compares correction lengths of FZooS (5). A device cannot compute all of these: the
+// length of Corollary 1 needs rho, and the length of Proposition B.1 needs the gradient of F. So
+// the experiment simulates FZooS with package reference, in float64.
 func Gamma() lab.Experiment {
 	return lab.Experiment{
 		ID:    "fzoos-gamma",
@@ -39,7 +39,8 @@ func gammaSizeOf(e *lab.Env) gammaSize {
 	return s
 }
 
-// gammaQueries are made around each x, at normal distances of gammaRadius a coordinate.
+// A client makes gammaQueries queries around each x. In each coordinate, the distance of a query
+// from x is normal with the standard deviation gammaRadius.
 const gammaQueries, gammaRadius = 5, 0.01
 
 // A gammaArm is a correction length.
@@ -48,7 +49,8 @@ type gammaArm struct {
 	of          func(*gammaFleet) func(reference.Step) float64
 }
 
-// gammaArms: 1 and nearly 0 are the two ends of the range that theorem 1 allows for rho.
+// gammaArms are the correction lengths to compare. Two arms take the ends of the range that
+// theorem 1 allows for rho: 1 and nearly 0.
 var gammaArms = []gammaArm{
 	{"1/t", "1/t", func(*gammaFleet) func(reference.Step) float64 { return reference.Inverse }},
 	{"0", "0", func(*gammaFleet) func(reference.Step) float64 { return never }},
@@ -105,7 +107,7 @@ func newGammaFleet(c float64, size gammaSize, seed uint64) (*gammaFleet, error) 
 	return f, nil
 }
 
-// normals returns a normal vector of a deviation.
+// normals returns a vector of normal numbers with this standard deviation.
 func (f *gammaFleet) normals(deviation float64) []float64 {
 	v := make([]float64, f.q.Dim())
 	for i := range v {
@@ -114,12 +116,12 @@ func (f *gammaFleet) normals(deviation float64) []float64 {
 	return v
 }
 
-// bound is Corollary 1's length for a rho of 1 or 0, after the first round.
+// bound returns the correction length of Corollary 1 after the first round, for a rho of 1 or 0.
 func (f *gammaFleet) bound(decay float64) func(reference.Step) float64 {
 	return reference.Bound(f.g, f.Posterior, clients, len(f.B), decay)
 }
 
-// at returns the parameters at coordinates.
+// at returns the parameters x for the coordinates u, which are from 0 to 1 in the box.
 func (f *gammaFleet) at(u []float64) []float32 {
 	low, high := f.q.Box()
 	x := make([]float32, len(u))
@@ -129,7 +131,7 @@ func (f *gammaFleet) at(u []float64) []float32 {
 	return x
 }
 
-// gradient returns the gradient of F over coordinates.
+// gradient returns the gradient of F with respect to the coordinates u.
 func (f *gammaFleet) gradient(u []float64) []float64 {
 	low, high := f.q.Box()
 	g := make([]float64, len(u))
@@ -140,7 +142,7 @@ func (f *gammaFleet) gradient(u []float64) []float64 {
 	return g
 }
 
-// query is a [reference.Query]: x and points around it.
+// query is a [reference.Query]: it returns x and points around x, with their values.
 func (f *gammaFleet) query(client int, _ reference.At, x []float64) (points [][]float64,
 	y []float64) {
 	for i := range 1 + gammaQueries {
@@ -170,7 +172,7 @@ func (f *gammaFleet) round(r int) {
 	f.s.W = w
 }
 
-// addTo adds a client's share of a mean.
+// addTo adds one client's vector, divided by the number of clients, to mean.
 func addTo(mean, v []float64) {
 	for i, e := range v {
 		mean[i] += e / clients
@@ -186,7 +188,8 @@ type gammaRun struct {
 	size gammaSize
 }
 
-// all follows every length on every problem, and judges all of them at the steps of 1/t.
+// all runs FZooS with every correction length on every problem. To compare the lengths at equal
+// points, all computes the disparity of each length at the steps of the run with length 1/t.
 func (x *gammaRun) all() error {
 	x.Report.Table.Columns = []string{"c", "length", "seed", "above_minimum", "disparity_at_1/t"}
 	x.Report.Figure = chart.Chart{Title: "FZooS by correction length", X: "round", Y: lab.AboveMinimum,
@@ -215,8 +218,9 @@ func (x *gammaRun) all() error {
 	return nil
 }
 
-// follow runs FZooS with a length, and returns F - F* at the end and the mean disparity that each
-// length would have had at its steps, of those that have a correction.
+// follow runs FZooS with a correction length, and returns F - F* at the end. For each length,
+// follow also returns the mean disparity that this length would have had at the steps of the run
+// that have a correction.
 func (x *gammaRun) follow(c float64, arm int, seed uint64) (end float64, off []float64, err error) {
 	f, err := newGammaFleet(c, x.size, seed)
 	if err != nil {
@@ -250,7 +254,7 @@ func (x *gammaRun) follow(c float64, arm int, seed uint64) (end float64, off []f
 	return f.above(), off, nil
 }
 
-// claims compares each length with 1/t, which is the first.
+// claims compares each length with 1/t, the first of gammaArms.
 func (x *gammaRun) claims(c float64, ends, off []float64) {
 	texts, least := "", math.Inf(1)
 	for i, a := range gammaArms {

@@ -11,7 +11,7 @@ import (
 
 const metricRounds = 50
 
-// metrics is figures 8 to 12, except those that vary T.
+// metrics makes figures 8 to 12, except the figures that vary T.
 func (x *boxRun) metrics() error {
 	dir, err := x.Env.Find("tables")
 	if err != nil {
@@ -31,8 +31,9 @@ func (x *boxRun) metrics() error {
 	return nil
 }
 
-// improve raises a score with all methods. FZooS runs with the paper's l = 1, and with l fitted at
-// each step as in its published code: in 2,189 parameters a local step is about half of l = 1.
+// improve raises a score with all methods. FZooS runs twice: with the paper's length scale l = 1,
+// and with l fitted at each step as in the paper's published code. With 2,189 parameters, a local
+// step is about half as long as l = 1.
 func (x *boxRun) improve(table *tables.Table, score blackbox.Score, portion float64) error {
 	t := &boxTask{
 		name: fmt.Sprintf("c%d-%s", score, lab.Token(float32(portion))), draws: "metric",

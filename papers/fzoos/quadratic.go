@@ -9,10 +9,11 @@ import (
 	"github.com/zofl/zofl/papers/lab"
 )
 
-// levels of F - F* are a tenth and a hundredth of the value at the start of the runs.
+// levels are values of F - F*: about a tenth and a hundredth of the value at the start of the
+// runs.
 var levels = []float64{0.3, 0.03}
 
-// quadraticTask is (98) with T local steps.
+// quadraticTask returns the problem of equation (98) with T local steps.
 func (x *boxRun) quadraticTask(c float64, t uint32, rounds uint64) *boxTask {
 	return &boxTask{
 		name: fmt.Sprintf("q%s-%d", lab.Token(float32(c)), t), draws: "quadratic",
@@ -34,8 +35,8 @@ func quadraticOf(c float64, seed uint64) (*blackbox.Quadratic, error) {
 		C: c, Seed: seed})
 }
 
-// quadratic is figure 1. Where C is above N, functions are concave in some coordinates, and
-// gamma = 1 is tried too. FZooS is also tried with the plain rule.
+// quadratic makes figure 1. Where C is above N, the functions are concave in some coordinates,
+// and quadratic also runs FZooS with gamma = 1. quadratic runs FZooS with the plain rule too.
 func (x *boxRun) quadratic() error {
 	few := x.size.fzoos()
 	for _, c := range x.size.c {
@@ -55,7 +56,7 @@ func (x *boxRun) quadratic() error {
 	return nil
 }
 
-// localUpdates is figure 4, at C = 5.
+// localUpdates makes figure 4, at C = 5.
 func (x *boxRun) localUpdates() error {
 	var curves []*boxCurve
 	for _, steps := range x.size.steps {
@@ -71,8 +72,9 @@ func (x *boxRun) localUpdates() error {
 	return nil
 }
 
-// contend compares forms of FZooS with all baselines on a quadratic problem, also with the
-// plain rule if there are steps to try. It returns FZooS's curves.
+// contend compares variants of FZooS with all baselines on a quadratic problem. If sgd is not
+// empty, contend also runs the baselines with the plain rule and these step sizes. contend
+// returns FZooS's curves.
 func (x *boxRun) contend(t *boxTask, forms []contest.Method,
 	sgd []float32) (ours []*boxCurve, err error) {
 	ours, err = x.compare(t, forms)
@@ -101,7 +103,7 @@ func (x *boxRun) contend(t *boxTask, forms []contest.Method,
 	return ours, nil
 }
 
-// features is figure 5a.
+// features makes figure 5a, which varies the number of features.
 func (x *boxRun) features() error {
 	for _, c := range x.size.c {
 		t := x.quadraticTask(c, steps, x.size.few(rounds))
@@ -119,7 +121,8 @@ func (x *boxRun) features() error {
 	return nil
 }
 
-// ablation is figure 5b, and also has gamma = 0 and Corollary E.1's gamma.
+// ablation makes figure 5b, with two more correction lengths: gamma = 0 and the gamma of
+// Corollary E.1.
 func (x *boxRun) ablation() error {
 	for _, c := range x.size.c {
 		t := x.quadraticTask(c, steps, x.size.few(rounds))

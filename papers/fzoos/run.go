@@ -16,7 +16,7 @@ type boxRun struct {
 	shown []string // titles of the problems that have figures
 }
 
-// train runs a method with one of its steps for seeds first to last. After an error it
+// train runs a method with one of its step sizes for seeds first to last. After an error train
 // returns the results so far.
 func (x *boxRun) train(t *boxTask, c contest.Method, step float32,
 	first, last int) (*boxCurve, error) {
@@ -38,7 +38,8 @@ func (x *boxRun) train(t *boxTask, c contest.Method, step float32,
 	return curve, nil
 }
 
-// best runs a method with the step for which the first seed ends lowest.
+// best runs a method with the step size for which the run of the first seed has the lowest final
+// value.
 func (x *boxRun) best(t *boxTask, c contest.Method) (*boxCurve, error) {
 	var best *boxCurve
 	if len(c.Steps) == 1 {

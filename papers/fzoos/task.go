@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A boxTask is a problem for each seed, and a metric of it to minimize.
+// A boxTask holds a problem for each seed, and the metric that the methods minimize.
 type boxTask struct {
 	name   string // short, for names of runs
 	draws  string // names the random draws: tasks with the same name begin alike
@@ -21,14 +21,14 @@ type boxTask struct {
 	steps  uint32 // T
 	seeds  int
 	random bool // x begins anywhere in the box; otherwise at 0
-	// at returns the problem of a seed and its measurement of x: the metric to minimize, then the
-	// other metrics.
+	// at returns the problem of a seed, and a function that measures x: it returns the metric to
+	// minimize, then the other metrics.
 	at      func(seed uint64) (blackbox.Problem, func(x []float32) []float64, error)
 	metrics []string // names of the others
 }
 
-// training returns a method with a step on a problem, for a seed. Everything random is the
-// same for all methods: the start of x, directions, features.
+// training returns the training of a method with a step size on the problem of a seed. All
+// methods have the same random start of x, the same directions and the same random features.
 func (t *boxTask) training(c *contest.Method, step float32, seed uint64) (*lab.Training, error) {
 	p, measure, err := t.at(seed)
 	if err != nil {

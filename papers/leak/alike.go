@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Correlation returns the correlation of two lists of numbers, 0 if one is constant.
+// Correlation returns the correlation of two lists of numbers, or 0 if a list is constant.
 func Correlation(a, b []float64) float64 {
 	meanA, meanB := mean(a), mean(b)
 	var aa, bb, ab float64
@@ -27,7 +27,8 @@ func mean(v []float64) (m float64) {
 	return m
 }
 
-// L1 returns the mean distance of two lists of histograms: 0 to 2 for each.
+// L1 returns the mean L1 distance between corresponding histograms of two lists. The distance of
+// two histograms is from 0 to 2.
 func L1(a, b [][]float64) (distance float64) {
 	for i := range a {
 		for c := range a[i] {
@@ -37,7 +38,7 @@ func L1(a, b [][]float64) (distance float64) {
 	return distance
 }
 
-// Pairs returns f of each two of n devices, the second of which comes later.
+// Pairs returns f(i, j) for each pair of n devices with i < j.
 func Pairs(n int, f func(i, j int) float64) (list []float64) {
 	for i := range n {
 		for j := i + 1; j < n; j++ {
@@ -47,8 +48,9 @@ func Pairs(n int, f func(i, j int) float64) (list []float64) {
 	return list
 }
 
-// Alike returns, for each two devices, the correlation of the numbers that they sent in the rounds
-// in which both did. sent[i][n] are those of device i in round n.
+// Alike returns, for each pair of devices, the correlation of the numbers that the two devices
+// sent in the rounds in which both sent numbers. sent[i][n] holds the numbers of device i in
+// round n.
 func Alike(sent []map[uint64][]float64) []float64 {
 	return Pairs(len(sent), func(i, j int) float64 {
 		var rounds []uint64
@@ -69,7 +71,8 @@ func Alike(sent []map[uint64][]float64) []float64 {
 	})
 }
 
-// Near says which pairs are among the tenth with the nearest histograms.
+// Near says which pairs of devices are among the tenth of the pairs whose histograms are nearest
+// to each other.
 func Near(histograms [][]float64) []bool {
 	distances := Pairs(len(histograms), func(i, j int) float64 {
 		return L1(histograms[i:i+1], histograms[j:j+1])
@@ -83,8 +86,9 @@ func Near(histograms [][]float64) []bool {
 	return near
 }
 
-// AUC returns how probable it is that a value for which truth holds is above a value for which it
-// does not; equal values count half. 1 separates them, 0.5 tells nothing.
+// AUC returns the probability that a value whose truth is true is above a value whose truth is
+// false; equal values count half. An AUC of 1 means that the values separate the two classes, 0.5
+// that the values say nothing about the class.
 func AUC(values []float64, truth []bool) float64 {
 	order := make([]int, len(values))
 	for i := range order {

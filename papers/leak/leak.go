@@ -1,21 +1,24 @@
-// Package leak estimates from the scalars that devices send which labels devices have, and whose
-// data are alike. It is an attack, to measure what hides them.
+// Package leak is an attack on privacy: from the scalars that devices send, it estimates which
+// labels the devices have, and which devices have similar data. Experiments use the attack to
+// measure which settings protect the devices.
 //
 // # Labels
 //
-// A device's scalar is about the slope of its loss along a direction, and its loss is the mean over
-// its labels: with h[c] the part of its samples that have label c,
+// A device's scalar is approximately the slope of the device's loss along a direction, and the
+// loss is a mean over the device's samples. With h[c] the share of the device's samples that have
+// label c,
 //
 //	scalar = sum over c of h[c] * slope[c]
 //
 // Here slope[c] is the slope of the samples with label c. An attacker who knows the model and the
-// directions can compute slope[c] from any samples of that label, such as images of his own. Then h
-// is the solution of linear equations, one for each scalar: [Histograms].
+// directions can compute slope[c] from any samples of that label, such as images that the
+// attacker owns. Then h is the solution of linear equations, one for each scalar: see
+// [Histograms].
 //
 // # Whose data are alike
 //
-// Without this knowledge an attacker can still compare: if two devices answer along the same
-// directions and have similar data, their scalars are similar: [Alike].
+// An attacker who does not know the model or the directions can still compare devices: if two
+// devices use the same directions and have similar data, their scalars are similar. See [Alike].
 package leak
 
 import (
@@ -23,27 +26,28 @@ import (
 	"slices"
 )
 
-// An Observation is scalars of a round, each the mean over the devices.
+// An Observation holds the scalars of a round, each the mean over some devices.
 type Observation struct {
 	Devices []int
-	// Slopes are, for each scalar and each label, what a device with only this label would send.
+	// Slopes holds, for each scalar and each label, the scalar that a device with samples of only
+	// this label would send.
 	Slopes  [][]float64
 	Scalars []float64
-	// Clip is the L2 norm to which each device's scalars were cut before the mean; 0 means that they
-	// were not cut.
+	// Clip is the largest L2 norm of a device's scalars: a device with a larger norm scaled its
+	// scalars down before the mean; 0: no limit.
 	Clip float64
 }
 
-// refits is how often the estimate is made where scalars were cut: how much they were follows from
-// the estimate before.
+// refits is the number of estimates that Histograms makes where devices scaled their scalars
+// down. Each estimate uses the previous estimate to compute by how much the devices scaled.
 const refits = 20
 
-// steps is how many steps an estimate takes, in all its refits together.
+// steps is the number of iterations of an estimate, in all its refits together.
 const steps = 4000
 
-// Histograms returns an estimate of each device's histogram of labels: numbers of 0 and more with
-// the sum 1, that have the least squares of differences from the scalars. If the scalars reveal
-// nothing about a label, its share stays near uniform.
+// Histograms returns an estimate of each device's histogram of labels. The histograms have
+// elements of at least 0 and the sum 1, and minimize the sum of the squared differences from the
+// scalars. If the scalars reveal nothing about a label, its share stays near uniform.
 func Histograms(devices, labels int, seen []Observation) [][]float64 {
 	h := make([][]float64, devices)
 	for i := range h {
@@ -62,7 +66,8 @@ func Histograms(devices, labels int, seen []Observation) [][]float64 {
 	return h
 }
 
-// factor returns by how much an observation's devices multiply their scalars when they cut them.
+// factor returns the factor by which a device of the observation scales its scalars down to the
+// norm Clip.
 func (o *Observation) factor(h []float64) float64 {
 	if o.Clip == 0 {
 		return 1
@@ -75,7 +80,8 @@ func (o *Observation) factor(h []float64) float64 {
 	return min(1, o.Clip/math.Sqrt(sum))
 }
 
-// A problem is to minimize h'Qh/2 - b'h, with the histograms one after the other in h.
+// A problem is the minimization of h'Qh/2 - b'h, where h holds the histograms one after the
+// other.
 type problem struct {
 	labels int
 	q      [][]float64
@@ -83,7 +89,8 @@ type problem struct {
 	joint  bool // an observation has several devices
 }
 
-// newProblem returns the sum of all observations' squares. The estimate h says how much was cut.
+// newProblem returns the problem of minimizing the sum of squares over all observations. The
+// estimate h says by how much devices scaled their scalars down.
 func newProblem(h [][]float64, seen []Observation) *problem {
 	labels := len(h[0])
 	p := &problem{labels: labels, q: make([][]float64, len(h)*labels),
@@ -130,8 +137,8 @@ func (p *problem) add(h [][]float64, o *Observation) {
 	}
 }
 
-// times returns row i of q times v. Where no observation has several devices, the row is 0 but for
-// the device's own part.
+// times returns row i of q times v. If no observation has several devices, the row is 0 except
+// for the elements of the device itself.
 func (p *problem) times(i int, v []float64) float64 {
 	if p.joint {
 		return dot(p.q[i], v)
@@ -140,7 +147,7 @@ func (p *problem) times(i int, v []float64) float64 {
 	return dot(p.q[i][from:from+p.labels], v[from:])
 }
 
-// solve minimizes by projected gradients with Nesterov's momentum, beginning at h.
+// solve minimizes by projected gradient steps with Nesterov's momentum, starting from h.
 func (p *problem) solve(h [][]float64, steps int) [][]float64 {
 	rate := 1 / max(p.largest(), 1e-300)
 	x := slices.Concat(h...)
@@ -186,7 +193,7 @@ func (p *problem) largest() (value float64) {
 	return value * 1.05
 }
 
-// project replaces v by the nearest vector of numbers of 0 and more with the sum 1.
+// project replaces v by the nearest vector whose elements are at least 0 and have the sum 1.
 func project(v []float64) {
 	sorted := slices.Clone(v)
 	slices.Sort(sorted)

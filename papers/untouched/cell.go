@@ -15,7 +15,7 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// A cell is a preset on a task.
+// A cell holds the results of a preset on a task.
 type cell struct {
 	preset  string
 	limit   float64  // points that it may be below the best
@@ -25,7 +25,8 @@ type cell struct {
 	grid    []*variant
 }
 
-// limit returns how many points a preset may be below the best of its steps.
+// limit returns how many points of accuracy a preset without changes may be below the same preset
+// with its best step size.
 func limit(name string) float64 {
 	if name == "zofl" {
 		return 1.5
@@ -33,7 +34,8 @@ func limit(name string) float64 {
 	return 3
 }
 
-// A variant is a preset on a task, with one step or an arm, over all seeds.
+// A variant is a preset on a task, without changes, with one step size, or with an arm, and its
+// scores over all seeds.
 type variant struct {
 	untouched bool
 	power     int    // of 4
@@ -43,7 +45,7 @@ type variant struct {
 	scores    []*score
 }
 
-// accuracy returns the mean over the seeds; a run that ended early has 0.
+// accuracy returns the mean accuracy over the seeds. A run that ended early counts 0.
 func (t *variant) accuracy() float64 {
 	return lab.Mean(lab.Each(t.scores, func(s *score) float64 {
 		if !s.whole() {
@@ -53,7 +55,8 @@ func (t *variant) accuracy() float64 {
 	}))
 }
 
-// best returns the step with the most accuracy, of equals the first.
+// best returns the variant of the grid with the highest accuracy. Of variants with equal
+// accuracy, best returns the first.
 func (c *cell) best() *variant {
 	best := c.grid[0]
 	for _, t := range c.grid[1:] {
@@ -64,15 +67,17 @@ func (c *cell) best() *variant {
 	return best
 }
 
-// gap returns how many points of accuracy the untouched preset is below the best step.
+// gap returns how many points of accuracy the preset without changes is below the best variant of
+// the grid.
 func (c *cell) gap() float64 { return 100 * (c.best().accuracy() - c.own.accuracy()) }
 
 func (c *cell) within() bool { return c.refused == "" && c.gap() <= c.limit }
 
-// ran reports whether there are runs.
+// ran reports whether the cell has runs: whether the preset suits the task, and its plan is
+// valid.
 func (c *cell) ran() bool { return c.unfit == "" && c.refused == "" }
 
-// text formats the accuracies in points, and which step is the best.
+// text formats the accuracies in points, and says which step size is the best.
 func (c *cell) text() string {
 	switch {
 	case c.unfit != "":
@@ -94,8 +99,9 @@ func (c *cell) text() string {
 	return fmt.Sprintf("%s, %.1f at %s", own, 100*best.accuracy(), c.times(best))
 }
 
-// times formats what the best step is a multiple of, or itself where the preset finds its own;
-// with a star at the grid's ends.
+// times formats the step size of a variant: as a multiple of the preset's step size, or as a
+// number if the preset's devices find the step size. A star marks a step size at an end of the
+// grid.
 func (c *cell) times(t *variant) string {
 	text := fmt.Sprint("x", math.Pow(4, float64(t.power)))
 	if t.power < 0 {
@@ -110,7 +116,7 @@ func (c *cell) times(t *variant) string {
 	return text
 }
 
-// cell runs a preset on a task: untouched, and with every step of the grid.
+// cell runs a preset on a task: once without changes, and once with every step size of the grid.
 func (x *trial) cell(b *bench, name string) (*cell, error) {
 	c := &cell{preset: name, limit: limit(name)}
 	plan, _, err := x.plan(b, name, 1)
@@ -143,8 +149,8 @@ func (x *trial) cell(b *bench, name string) (*cell, error) {
 	return c, nil
 }
 
-// trials returns the steps to try. A preset that finds its step is untouched beside them, and
-// they decay as its own does.
+// trials returns the variants with the step sizes to try. For a preset whose devices find the
+// step size, these step sizes decay like the step size that the devices find.
 func (x *trial) trials(p *plan.Plan) (list []*variant) {
 	field, value := contest.StepOf(p)
 	finds, with := value == 0, []string(nil)
@@ -159,8 +165,8 @@ func (x *trial) trials(p *plan.Plan) (list []*variant) {
 	return list
 }
 
-// plan returns a preset's plan for a task, untouched but for the model, the fleet and the
-// rounds, and the number of its devices.
+// plan returns a preset's plan for a task, and the number of devices. plan sets only the model,
+// the fleet and the rounds, and leaves the other fields of the preset.
 func (x *trial) plan(b *bench, name string, seed uint64) (*plan.Plan, int, error) {
 	devices := b.Devices
 	probe, err := preset.Unbound(name, "probe", uint64(b.task.Dim))
@@ -182,7 +188,8 @@ func (x *trial) plan(b *bench, name string, seed uint64) (*plan.Plan, int, error
 	return p, devices, nil
 }
 
-// tooMuch says why a method is not for a model of the plan's size, or returns "" if it is.
+// tooMuch returns the reason why a method does not suit a model of the plan's size, or "" if the
+// method does.
 func tooMuch(p *plan.Plan) string {
 	const most = 64 << 20
 	if p.Estimator != plan.Surrogate {
@@ -194,7 +201,7 @@ func tooMuch(p *plan.Plan) string {
 	return ""
 }
 
-// set applies a trial to a plan.
+// set applies the step size or the arm of a variant to a plan.
 func (t *variant) set(p *plan.Plan) error {
 	if t.untouched {
 		return nil
@@ -216,7 +223,7 @@ type score struct {
 	Ended    string  `json:"ended"`
 }
 
-// whole reports whether the run got to its last round with a model that is finite.
+// whole reports whether the run reached its last round with a finite model.
 func (s *score) whole() bool { return s.Ended == "rounds" }
 
 var errUnmeasured = errors.New("the model was not measured after the last round")

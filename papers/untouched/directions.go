@@ -7,14 +7,14 @@ import (
 	"github.com/zofl/zofl/papers/tasks"
 )
 
-// An arm is a way to give devices directions.
+// An arm is a rule that says which devices share directions.
 type arm struct {
 	name   string
 	preset string
 	with   []string // fields to set
 }
 
-// arms are groups=auto, and the two ways between which it chooses.
+// arms are groups=auto, and the two rules between which groups=auto chooses.
 var arms = []arm{
 	{name: "auto", preset: "zofl"},
 	{name: "shared", preset: "zofl-shared"},
@@ -22,7 +22,8 @@ var arms = []arm{
 }
 
 // Directions compares groups=auto with shared directions in all rounds and with own directions in
-// all rounds: on the eight tasks, and with their rows dealt more and less evenly.
+// all rounds: on the eight tasks, and on variants of the tasks that deal the rows to devices more
+// or less evenly.
 func Directions() lab.Experiment {
 	return lab.Experiment{
 		ID:    "directions",
@@ -45,8 +46,8 @@ func Directions() lab.Experiment {
 	}
 }
 
-// dealt returns the eight tasks and, of each model, tasks whose rows are dealt by Dirichlet 1, 3
-// and 10. Fashion-MNIST has those of its MLP alone.
+// dealt returns the eight tasks and, for each model, tasks that deal the rows by Dirichlet
+// distributions with parameters 1, 3 and 10. For Fashion-MNIST, only the MLP has such tasks.
 func dealt() []tasks.Task {
 	list := eightTasks()
 	for _, t := range eightTasks() {
@@ -62,8 +63,8 @@ func dealt() []tasks.Task {
 	return list
 }
 
-// compare runs every arm on a task before the next task. After an error the report has what is
-// whole so far.
+// compare runs every arm on a task before the next task. After an error the report has the
+// complete tasks so far.
 func (x *trial) compare() error {
 	summary := &x.Report.Summary
 	summary.Columns = []string{"task"}

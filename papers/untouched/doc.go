@@ -1,3 +1,4 @@
-// Package untouched asks how well presets train with nothing set but the model and the fleet,
-// against the best of nine steps, and how well groups=auto chooses devices' directions.
+// Package untouched asks how well presets train if the user sets only the model and the fleet,
+// compared with the same presets with the best of nine step sizes. The package also asks how well
+// groups=auto chooses which devices share directions.
 package untouched

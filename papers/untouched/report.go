@@ -12,15 +12,15 @@ import (
 var columns = []string{"task", "model", "parameters", "scale", "split", "devices", "drawn",
 	"preset", "untouched", "field", "step", "seed", "rounds", "queries", "accuracy", "loss", "ended"}
 
-// tabulate adds a run.
+// tabulate adds the row of a run to the table.
 func (x *trial) tabulate(b *bench, c *cell, t *variant, seed uint64,
 	s *score) {
 	x.Report.Table.Add(b.Name, b.Model(), b.task.Dim, b.Scale, b.Split(), b.Devices, b.drawn,
 		c.preset, t.untouched, t.field, t.step, seed, s.Rounds, s.Queries, s.Accuracy, s.Loss, s.Ended)
 }
 
-// conclude makes the summary, the figure and, of presets that were run on all tasks, the
-// claims.
+// conclude makes the summary and the figure. conclude makes claims about the presets that ran on
+// all tasks.
 func (x *trial) conclude() {
 	summary := &x.Report.Summary
 	summary.Columns = []string{"preset, untouched"}
@@ -54,8 +54,8 @@ func (x *trial) conclude() {
 	summary.Rows = append(summary.Rows, x.tops())
 }
 
-// tops returns the row of the most accuracy of any run on each task: a preset may be near its
-// best step, and far from what others reach.
+// tops returns the row with the highest accuracy of any variant on each task. This row shows
+// whether a preset that does as well as with its best step size is still far below other presets.
 func (x *trial) tops() []string {
 	row := []string{"the best of these"}
 	for _, t := range x.size.tasks {
@@ -76,7 +76,8 @@ func (x *trial) tops() []string {
 	return row
 }
 
-// claim claims that a preset trains untouched, on the tasks that its method is for.
+// claim adds the claim that a preset trains well without changes, on the tasks that suit its
+// method.
 func (x *trial) claim(name string) {
 	good, tasks := 0, 0
 	var each []string

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// score trains a trial with a seed, or returns the score that an earlier run saved.
+// score trains a variant with a seed, or returns the score that an earlier run saved.
 func (x *trial) score(b *bench, name string, t *variant,
 	seed uint64) (*score, error) {
 	p, devices, err := x.plan(b, name, seed)
@@ -31,7 +31,7 @@ func (x *trial) score(b *bench, name string, t *variant,
 	return lab.Kept(file, func() (*score, error) { return x.train(b, p, devices, seed) })
 }
 
-// train trains a plan. A run is too short to need a log: a stopped run starts again.
+// train trains a plan. train keeps no log, because a run is short: a stopped run starts again.
 func (x *trial) train(b *bench, p *plan.Plan, devices int, seed uint64) (*score, error) {
 	shares, err := b.deal(devices, seed)
 	if err != nil {

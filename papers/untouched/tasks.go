@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// eightTasks have 170 to 9,946 parameters. No constant of a preset was fitted to them. Add one
-// here: no other code depends on the list.
+// eightTasks have 170 to 9,946 parameters. No constant of a preset was tuned on these tasks. To
+// add a task, add it here: no other code depends on the list.
 func eightTasks() []tasks.Task {
 	list := []tasks.Task{
 		{Name: "mnist-softmax", Data: "mnist", Scale: tasks.Unit, Devices: 10},

@@ -2,12 +2,12 @@ package zofedht
 
 import "fmt"
 
-// asGood is the factor of loss up to which two results count as equal.
+// asGood is the largest ratio of two losses that count as equal.
 const asGood = 1.02
 
-// claims compares the tuned settings by the loss over all samples after the last round. The
-// paper reports the best of three runs, which favors the method whose runs differ most, so
-// means are compared too. Claims that are not the paper's use means.
+// claims compares the tuned settings by the loss over all samples after the last round. The paper
+// reports the best of three runs. Because this favors the method whose runs differ most, claims
+// compares the means too. Claims that the paper does not make use means.
 func (x *trial) claims() {
 	for _, s := range x.sets {
 		x.compare(s)
@@ -28,22 +28,23 @@ func (x *trial) claims() {
 	}
 }
 
-// wins reports whether relayed ZOFedHT, as in the paper, is best, by the least or the mean
-// of its runs.
+// wins reports whether relayed ZOFedHT, as in the paper, has the lowest loss. by returns the
+// lowest or the mean loss of a method's runs.
 func (x *trial) wins(s *set, by func(*tuned, uint64) float64) bool {
 	last := x.size.rounds
 	ht := by(s.of(ht, false), last)
 	return ht < by(s.of(sgd, false), last) && ht < by(s.of(gd, false), last)
 }
 
-// batch and tau are the values of the presets.
+// batch and tau are the values that the presets have.
 const (
 	batch = 64
 	tau   = 5
 )
 
-// compare makes the claims for one data set, by evaluations as the paper counts them,
-// whatever number of samples one covers, and with GD's evaluations counted by samples.
+// compare adds the claims for one data set. compare counts evaluations in two ways: as the paper
+// does, where an evaluation counts once for any number of samples, and with the evaluations of GD
+// counted by samples.
 func (x *trial) compare(s *set) {
 	last := x.size.rounds
 	ht, sgd, gd := s.of(ht, false), s.of(sgd, false), s.of(gd, false)
@@ -105,10 +106,10 @@ func (x *trial) won(kind func(*set) bool) (best, means, all int) {
 	return best, means, all
 }
 
-// sparse claims what the paper says about rcv1.
+// sparse adds the claim of the paper about rcv1 to the report.
 func (x *trial) sparse(s *set) {
 	ht, sgd, last := s.of(ht, false), s.of(sgd, false), x.size.rounds
-	// The two are equal until the first tau rounds are over.
+	// The two methods are equal in the first tau rounds.
 	early := ht.from(2 * tau)
 	x.Report.Claim(ht.mean(early) < sgd.mean(early) && ht.mean(last) > sgd.mean(last),
 		"non-IID, sparse: ZOFedHT is fast early, and outperformed by ZOFedAvg-SGD in the long run",
@@ -117,9 +118,10 @@ func (x *trial) sparse(s *set) {
 		ht.text(last), sgd.text(last))
 }
 
-// subspace claims that the subspace helps. The mean of ZOFedHT's estimate is (1-alpha) of
-// the gradient plus alpha of its part in the subspace. On a grid of eta0 as coarse as the
-// paper's, a better alpha may just be a better step.
+// subspace adds the claim that the subspace helps. The mean of ZOFedHT's estimate is (1-alpha)
+// times the gradient plus alpha times the gradient's projection onto the subspace. So alpha also
+// changes the length of a step: on a grid of eta0 as coarse as the paper's, an alpha may win only
+// because its steps have a better length.
 func (x *trial) subspace(s *set) {
 	ht, smaller, last := s.of(ht, false), s.smaller, x.size.rounds
 	x.Report.Claim(ht.mean(last) < smaller.mean(last),
@@ -127,8 +129,8 @@ func (x *trial) subspace(s *set) {
 		"%s, without it %s", ht.text(last), smaller.text(last))
 }
 
-// shared claims that a method does as well with shared directions, at equal evaluations and
-// at equal bytes.
+// shared adds the claims that a method reaches as low a loss with shared directions as with
+// relayed directions, at equal evaluations and at equal bytes.
 func (x *trial) shared(s *set, m method) {
 	relayed, shared, last := s.of(m, false), s.of(m, true), x.size.rounds
 	more, less := relayed.bytes(), shared.bytes()

@@ -27,7 +27,7 @@ func (z *setting) directions() string {
 	return "relayed"
 }
 
-// draw adds the line of a tuned setting: its seeds' mean where it was measured.
+// draw adds the line of a tuned setting: the mean loss over its seeds after each measured round.
 func (x *trial) draw(s *set, t *tuned) {
 	line := chart.Line{
 		Name: fmt.Sprintf("%s, %s, %s", s.name, t.setting.String(), t.directions())}
@@ -37,15 +37,15 @@ func (x *trial) draw(s *set, t *tuned) {
 	x.Report.Figure.Lines = append(x.Report.Figure.Lines, line)
 }
 
-// losses returns the loss over all samples after a round for each seed, infinite for a run
-// that did not get there.
+// losses returns the loss over all samples after a round for each seed, infinite for a run that
+// ended before that round.
 func (t *tuned) losses(round uint64) []float64 {
 	return lab.Each(t.results, func(r *run.Result) float64 { return finalLoss(r, round) })
 }
 
 func (t *tuned) mean(round uint64) float64 { return lab.Mean(t.losses(round)) }
 
-// least returns the best seed's loss, which is what the paper reports.
+// least returns the lowest loss of all seeds, the value that the paper reports.
 func (t *tuned) least(round uint64) float64 { return slices.Min(t.losses(round)) }
 
 func (t *tuned) text(round uint64) string {
@@ -62,8 +62,9 @@ func (t *tuned) queries(round uint64) uint64 {
 	return 0
 }
 
-// bytes returns the bytes of a round for all clients together, both ways. It leaves out the
-// first round, before which they assemble; NaN if there is no other.
+// bytes returns the bytes of a round for all clients together, sent and received. bytes leaves
+// out the first round, because the clients join before it. If there is no other round, bytes
+// returns NaN.
 func (t *tuned) bytes() float64 {
 	points := t.results[0].Curve.Points
 	if len(points) < 2 {

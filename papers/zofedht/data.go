@@ -39,8 +39,8 @@ type set struct {
 	smaller  *tuned // ZOFedAvg-SGD at ZOFedHT's eta0 times 1-alpha
 }
 
-// load makes a data set's model. Pixels are from 0 to 1, because the paper gives no scale.
-// Only the MLP has biases. Linear models begin at zero.
+// load reads a data set and makes its model. Pixels are from 0 to 1, because the paper gives no
+// scale. Only the MLP has biases. The parameters of linear models start at zero.
 func (x *trial) load(name string) (*set, error) {
 	s := &set{name: name, tuned: map[key]*tuned{}}
 	samples, err := x.samples(s)

@@ -11,8 +11,9 @@ import (
 	"github.com/zofl/zofl/papers/lab"
 )
 
-// tableOne is Table I of ZOFedHT: the part of the iterations in which the gradient's
-// insensitive component is the larger one, by the noise's deviation.
+// tableOne is Table I of ZOFedHT. For each standard deviation of the noise, ratio is the share of
+// the iterations in which the gradient's component along the insensitive coordinate is larger
+// than the other component.
 var tableOne = []struct{ noise, ratio float64 }{
 	{1e-2, 0.9993}, {1e-1, 0.9423}, {1, 0.8268}, {1e1, 0.7096}, {1e2, 0.5931}, {1e3, 0.4979},
 	{1e4, 0.4924}, {1e5, 0.4919},
@@ -25,14 +26,14 @@ type descent struct {
 	iterations int
 }
 
-// As printed, f is 1e3 x1^2 + x2^2 and there are 1e4 iterations. The table's numbers result
-// from f/2 and 1e5 iterations: see [Table1].
+// The paper prints f = 1e3 x1^2 + x2^2 and 1e4 iterations. But the numbers of the paper's table
+// result from f/2 and 1e5 iterations: see [Table1].
 var (
 	descentPrinted = descent{2, 1e4}
 	descentTable   = descent{1, 1e5}
 )
 
-// ratio returns gamma of a run.
+// ratio returns the paper's gamma for one run.
 func (d descent) ratio(noise float64, seed uint64) float64 {
 	rng := rand.New(rand.NewPCG(seed, math.Float64bits(noise)))
 	x1, x2, along := 1e3, 1e3, 0
@@ -64,13 +65,13 @@ func (d descent) ratios(ctx context.Context, runs int) ([]float64, error) {
 	return means, nil
 }
 
-// tableTolerance is how far means of ten runs may be apart.
+// tableTolerance is the largest difference between means of ten runs that count as equal.
 const tableTolerance = 0.005
 
-// Table1 is Table I. The printed setting cannot give the printed numbers. Its first
-// 31 of 1e4 iterations follow the sensitive direction whatever the noise, so no ratio is
-// above 0.997; and the noise that remains in x1 makes the ratio at high noise 0.48. With
-// half the gradient and ten times the iterations all eight numbers agree.
+// Table1 computes Table I of the paper. The setting that the paper prints cannot give the numbers
+// that the paper prints. The first 31 of the 1e4 iterations follow the sensitive direction at any
+// noise, so no ratio is above 0.997. At high noise, the noise that remains in x1 makes the ratio
+// 0.48. With half the gradient and ten times the iterations all eight numbers agree.
 func Table1() lab.Experiment {
 	return lab.Experiment{
 		ID: "zofedht-table1", Title: "how often a descent follows the insensitive direction",

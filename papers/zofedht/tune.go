@@ -30,8 +30,8 @@ type key struct {
 	shared bool
 }
 
-// A setting is a method with its step and alpha. Mu, K, tau, batches and the step's
-// decay are the presets', which have the paper's values.
+// A setting is a method with its step and alpha. Mu, K, tau, batches and the decay of the step
+// size come from the presets, which have the paper's values.
 type setting struct {
 	method
 	shared     bool
@@ -72,8 +72,8 @@ func (s *set) of(m method, shared bool) *tuned {
 	return s.tuned[key{m, shared}]
 }
 
-// tune trains every setting of a method's grid with seed 1, and the one with the least loss
-// after the last round with the other seeds.
+// tune trains every setting of a method's grid with seed 1. Then tune trains the setting with the
+// least loss after the last round with the other seeds.
 func (x *trial) tune(s *set, m method, shared bool) (*tuned, error) {
 	var best setting
 	least := math.Inf(1)
@@ -96,7 +96,7 @@ func (x *trial) tune(s *set, m method, shared bool) (*tuned, error) {
 	return x.repeat(s, best)
 }
 
-// grid returns the settings that a method is tuned over.
+// grid returns the settings from which tune chooses the best for a method.
 func (x *trial) grid(s *set, m method, shared bool) []setting {
 	etas, alphas := x.size.etas, []float64{0}
 	if m.subspace {
@@ -117,7 +117,8 @@ func (x *trial) grid(s *set, m method, shared bool) []setting {
 	return list
 }
 
-// repeat trains a setting with every seed. Saved runs are not repeated.
+// repeat trains a setting with every seed. For a seed with a saved run, repeat reads that run
+// instead.
 func (x *trial) repeat(s *set, z setting) (*tuned, error) {
 	t := &tuned{setting: z}
 	for seed := uint64(1); seed <= uint64(x.size.seeds); seed++ {
@@ -167,8 +168,8 @@ func (x *trial) training(s *set, z setting) *lab.Training {
 	}
 }
 
-// finalLoss returns the loss over all samples after the last round; infinite for a run that
-// did not get there.
+// finalLoss returns the loss over all samples after the last round; infinite for a run that ended
+// before.
 func finalLoss(r *run.Result, rounds uint64) float64 {
 	if loss := r.Curve.At(wholeLoss, rounds); !math.IsNaN(loss) {
 		return loss

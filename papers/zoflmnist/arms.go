@@ -28,7 +28,7 @@ var (
 		"difference=central", "perturbations=20", "mu=1e-3", "rule=torch-momentum", "beta=0.9",
 		"weight_decay=1e-5",
 	}, Steps: []float32{1e-3, 5e-4, 2e-3}}
-	// adam has own directions and Adam on the round's move.
+	// adam has own directions for each device, and the server applies Adam to the round's move.
 	adam = contest.Method{Name: "adam", Title: "own directions, Adam", Preset: "fedzo",
 		Set: []string{
 			"steps=1", "perturbations=19", "distribution=rademacher", "difference=forward",
@@ -48,8 +48,9 @@ var (
 		c.Queries = 40_000
 		return c
 	}()
-	// groups is the recipe with directions shared in groups of five, chosen by sketches.
-	// Sketches are queries of every device, so they take 65 of 100 devices from the rounds of 10.
+	// groups is the recipe with directions shared in groups of five, chosen by sketches. Every
+	// device makes queries for the sketches. To make no more queries in total, rounds have fewer
+	// queries to spend.
 	groups = func() contest.Method {
 		c := groupsBySketch(recipe, 5, 10).With("groups", "groups by sketches",
 			"precision=int8").At(0.04)
@@ -63,11 +64,12 @@ var (
 		c.Queries = 40_000 - sketchQueries(100, 10)
 		return c
 	}()
-	// auto is the recipe with a step that devices find, which has its own decay.
+	// auto is the recipe with a step size that devices find; a step size found by devices has a
+	// decay of its own.
 	auto = recipe.With("auto", "the recipe, step=auto", "step_decay=constant", "floor=0",
 		"step=auto").At(0)
-	// full is the recipe with minibatches of all that a device has: a query is one loss
-	// still, and takes three times as long. It needs fewer of them.
+	// full is the recipe with minibatches of all samples that a device has. A query still counts as
+	// one loss, but takes three times as long. A training needs fewer queries.
 	full = func() contest.Method {
 		c := recipe.With("full", "the recipe, batch 600", "batch=600")
 		c.Queries = 16_000
@@ -79,9 +81,9 @@ var (
 	others = []contest.Method{adam, twice, auto, full, decay}
 )
 
-// pickArms returns the requested arms; if none is requested, it returns the default ones. A text is
-// an arm's name, or "NAME BASE FIELD=VALUE ...": a new arm of that name with the fields of another
-// arm, or of a preset, and these.
+// pickArms returns the requested arms; if none is requested, it returns the default ones. Each
+// requested text is an arm's name, or "NAME BASE FIELD=VALUE ...": a new arm that has the fields
+// of the arm or preset BASE, and the given fields.
 func pickArms(arms []contest.Method, asked []string) ([]contest.Method, error) {
 	if len(asked) == 0 {
 		return arms, nil
@@ -111,7 +113,7 @@ func pickArms(arms []contest.Method, asked []string) ([]contest.Method, error) {
 	return list, nil
 }
 
-// armOf returns the arm with a name, or one that is a preset.
+// armOf returns the arm with a name, or makes an arm of the preset with that name.
 func armOf(arms []contest.Method, name string) (contest.Method, error) {
 	var names []string
 	for _, c := range arms {
@@ -130,8 +132,8 @@ func armOf(arms []contest.Method, name string) (contest.Method, error) {
 		Steps: []float32{value}}, nil
 }
 
-// as returns the method with other fields, under another name. A step among them
-// leaves no other to choose from.
+// as returns the method with other fields, under another name. If the fields set the step size,
+// the method has only this step size.
 func as(c contest.Method, name string, fields []string) (contest.Method, error) {
 	c = c.With(name, name)
 	probe, err := preset.Unbound("decomfl", "probe", 1)

@@ -14,16 +14,17 @@ import (
 // levels are the accuracies of the summary.
 var levels = []float64{0.80, 0.90, 0.95, 0.97}
 
-// A client that takes part in every round makes contributor queries, and a device has bytes on
-// its connection.
+// contributor returns the queries of a client that takes part in every round, and device returns
+// the bytes on the connection of one device.
 func (l *league) contributor(p *run.Point) uint64 {
 	return contest.QueriesOf(p) / uint64(l.asked)
 }
 
 func (l *league) connection(p *run.Point) uint64 { return p.Bytes / uint64(l.clients) }
 
-// claims judges each target by the arm that has the most accuracy there, and compares the
-// arm that ends with the most with DeComFL, if that is among the arms.
+// claims judges each target by the arm with the highest accuracy at the target's cost. claims
+// also compares the arm with the highest final accuracy with DeComFL, if DeComFL is among the
+// arms.
 func (x *trial) claims(l *league, entries []*contest.Entry) {
 	var plain *contest.Entry
 	var others []*contest.Entry
@@ -107,7 +108,7 @@ func (x *trial) summarize(l *league, e *contest.Entry) {
 		fmt.Sprintf("%.2f", e.Results.RoundTime().Seconds())))
 }
 
-// end formats the accuracies after the last round, and says which runs are to go on.
+// end formats the accuracies after the last round, and says which runs are not finished.
 func (l *league) end(e *contest.Entry) string {
 	var ended []float64
 	var later []string

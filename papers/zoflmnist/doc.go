@@ -1,4 +1,4 @@
 // Package zoflmnist asks after how many queries and bytes the recipe of the preset zofl reaches
-// accuracies on MNIST, and whether groups of devices that share directions help where their labels
-// differ.
+// given accuracies on MNIST. The package also asks whether sharing directions in groups of
+// devices helps where the labels of the devices differ.
 package zoflmnist

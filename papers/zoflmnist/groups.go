@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// Groups asks whether devices that share directions in groups win back what unlike labels cost
-// own directions.
+// Groups asks whether training loses less accuracy to unlike labels if devices share directions
+// in groups than if each device has its own directions.
 func Groups() lab.Experiment {
 	return lab.Experiment{
 		ID:    "groups",
@@ -23,11 +23,11 @@ func Groups() lab.Experiment {
 	}
 }
 
-// groupQueries are those of a device in 240 rounds, if each round asked it.
+// groupQueries is the number of queries of a device that takes part in 240 rounds.
 const groupQueries = 4_800
 
-// groupArms returns own directions, and groups of a size: random ones and chosen ones, these also
-// with scalars of 8 bits.
+// groupArms returns the arms with own directions, with random groups of a size, and with chosen
+// groups of that size, the last also with scalars of 8 bits.
 func groupArms(clients, asked, size int) []contest.Method {
 	own := recipe.With("own", "own directions").At(0.06, 0.12, 0.24)
 	chosen := groupsBySketch(own.With("sketch", "groups by sketches (+65 queries a device)",
@@ -40,8 +40,8 @@ func groupArms(clients, asked, size int) []contest.Method {
 		chosen.With("bits", "groups by sketches, 8 bits", "precision=int8"), classes}
 }
 
-// groupsBySketch returns a method whose devices share directions in groups of a size, which
-// are chosen anew after so many rounds.
+// groupsBySketch returns a method whose devices share directions in groups of a size. The
+// coordinator chooses new groups after this many rounds.
 func groupsBySketch(c contest.Method, size, rounds int) contest.Method {
 	return c.With(c.Name, c.Title, "sharing=groups", "groups=sketch",
 		fmt.Sprintf("group_size=%d", size), fmt.Sprintf("regroup=%d", rounds))
@@ -54,9 +54,10 @@ func sketchQueries(clients, asked int) uint64 {
 	return sketch * uint64(clients) / uint64(asked)
 }
 
-// tableArms returns the methods with directions shared by all: the recipe, Adam, which can have
-// control variates, and Adam with the control variates of SCAFFOLD. The control variates of type II
-// are stale tables at K = 1: what each device sent last stands for it until it contributes again.
+// tableArms returns the methods in which all devices share directions: the recipe, Adam, which
+// can have control variates, and Adam with the control variates of SCAFFOLD. At K = 1, control
+// variates of type II act like a table of the devices' last contributions: the last contribution
+// of a device stands for the device until it contributes again.
 func tableArms() []contest.Method {
 	shared := recipe.With("shared", "directions shared by all", "sharing=shared",
 		"transport=mean", "precision=half").At(0.02, 0.04, 0.08)
@@ -106,7 +107,7 @@ func newGroupsTrial(t *lab.Trial) *groupsTrial {
 	return x
 }
 
-// judged keeps the entries of a league, and judges after the last.
+// judged keeps the entries of a league, and makes the claims after the last league.
 func (x *groupsTrial) judged(_ *league, entries []*contest.Entry) {
 	if x.skewed == nil {
 		x.skewed = entries
@@ -116,7 +117,7 @@ func (x *groupsTrial) judged(_ *league, entries []*contest.Entry) {
 }
 
 // claims compares the accuracies at the ends, where each method has made equally many queries.
-// The counts of a curve lack those of sketches.
+// The query counts of a curve do not contain the queries of sketches.
 func (x *groupsTrial) claims(skewed []*contest.Entry, alike *contest.Entry) {
 	end := func(e *contest.Entry) []float64 {
 		return e.Reached(run.Accuracy, contest.QueriesOf, math.MaxUint64)

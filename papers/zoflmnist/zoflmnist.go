@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Experiment compares the recipe of this repository with DeComFL where DeComFL's authors
-// published their curves.
+// Experiment compares the recipe of this repository with DeComFL on the tasks for which DeComFL's
+// authors published curves.
 func Experiment() lab.Experiment {
 	return lab.Experiment{
 		ID:    "zofl-mnist",
@@ -29,8 +29,8 @@ func Experiment() lab.Experiment {
 	}
 }
 
-// A target is an accuracy, and the allowed cost until a run reaches it: queries of a client that
-// takes part in every round, and bytes of a device, everything on its connection.
+// A target is an accuracy and the cost within which a run should reach this accuracy: the queries
+// of a client that takes part in every round, and all bytes on a device's connection.
 type target struct {
 	accuracy float64
 	queries  uint64
@@ -51,8 +51,8 @@ type league struct {
 	targets        []target // of the arms after the first
 }
 
-// leagues returns the leagues for an environment. A short one is a small fleet with a few
-// images a minibatch.
+// leagues returns the leagues for an environment. A short experiment has a small fleet with a few
+// images in a minibatch.
 func leagues(e *lab.Env) ([]league, error) {
 	list := []league{
 		{Split: lab.Splits[0], queries: 25_000, targets: []target{
@@ -80,7 +80,8 @@ func leagues(e *lab.Env) ([]league, error) {
 	return kept, err
 }
 
-// shorten leaves each arm its first step and a few rounds, too few for the targets.
+// shorten leaves each arm its first step size and a few rounds. Because these rounds are too few
+// for the targets, shorten removes the targets.
 func (l *league) shorten() {
 	l.clients, l.asked, l.batch, l.times, l.queries, l.targets = 6, 3, 4, 3, 240, nil
 	for i := range l.arms {
@@ -106,7 +107,7 @@ func (l *league) contest(s *lab.Set) *contest.Rules {
 			Everything: true,
 		},
 		Base: func(p *plan.Plan) { p.Segments, p.Batch = segments, l.batch },
-		// Measurements are equally many for arms that take other numbers of queries a round.
+		// Arms with different numbers of queries a round have the same number of measurements.
 		Queries: l.queries, Times: l.times, Rounds: l.rounds,
 	}
 }
@@ -124,8 +125,8 @@ func newTrial(t *lab.Trial, leagues []league) *trial {
 	return x
 }
 
-// all trains every arm. After an error or an interrupt the report has the runs so far, and
-// claims nothing of their split.
+// all trains every arm. After an error or an interrupt the report has the runs so far, but no
+// claims about the split of the incomplete league.
 func (x *trial) all() error {
 	s, err := x.Env.MNIST()
 	if err != nil {

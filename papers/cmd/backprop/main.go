@@ -1,5 +1,6 @@
-// Backprop trains the CNN of docs/methods.md by its gradients. It prints the number of steps after
-// which the CNN reaches the accuracies by which runs without gradients are measured.
+// Backprop trains the CNN of docs/methods.md by its gradients. Backprop prints the number of
+// steps after which the CNN reaches the accuracies that docs/methods.md measures for runs without
+// gradients.
 //
 //	go -C papers run -tags openblas ./cmd/backprop --data DIR
 package main

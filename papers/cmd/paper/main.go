@@ -6,19 +6,18 @@
 //	                              [--screen] [--json] [--csv FILE] [--plot FILE]
 //	                              [--table FILE]
 //
-// Some experiments take more: run defaults takes --presets NAMES, --tasks NAMES and
+// Some experiments take more options: run defaults takes --presets NAMES, --tasks NAMES and
 // --rounds N. paper run -h lists all options.
 //
 // Paths are relative to papers, where go -C changes to, unless they are absolute.
 //
-// With --screen clients give gradients instead of losses, which takes a small part of the
-// time. The report is marked: rounds made no queries.
+// With --screen clients give gradients instead of losses, and an experiment takes a small part of
+// the time. Paper marks such a report, because the rounds made no queries.
 //
-// It prints a line for each claim, or {id, claims: [{claim, figures, holds}]}, and reports
-// progress on stderr. With --dir logs and curves are saved, and after an interrupt the same
-// command continues. A claim that does not hold is a finding, not a failure: the exit
-// status is 0. It is 1 after an error or an interrupt, and 2 for a command line that is
-// wrong.
+// Paper prints a line for each claim, or with --json {id, claims: [{claim, figures, holds}]}, and
+// reports progress on stderr. With --dir Paper saves logs and curves, and after an interrupt the
+// same command continues. A claim that does not hold is a finding, not a failure: the exit status
+// is 0. The exit status is 1 after an error or an interrupt, and 2 for a wrong command line.
 package main
 
 import (

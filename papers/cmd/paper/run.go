@@ -28,7 +28,7 @@ func list(out io.Writer, args []string) error {
 	return nil
 }
 
-// An order is the command line of run.
+// An order holds the arguments of the subcommand run.
 type order struct {
 	env        lab.Env
 	asJSON     bool
@@ -47,7 +47,7 @@ func run(ctx context.Context, out, progress io.Writer, args []string) error {
 	if err != nil && report.Table.Rows == nil {
 		return err
 	}
-	// The results of an interrupted run are worth saving.
+	// After an interrupt, run still writes the results so far.
 	return errors.Join(err, o.write(out, report, err == nil))
 }
 
@@ -106,7 +106,7 @@ func parse(progress io.Writer, args []string) (*order, error) {
 	return o, o.takes(flags)
 }
 
-// takes refuses an option of some experiments for one that does not look at it.
+// takes returns an error if the command line has an option that this experiment does not use.
 func (o *order) takes(flags *flag.FlagSet) (err error) {
 	some := map[string]bool{}
 	for _, e := range papers.All() {
@@ -122,7 +122,7 @@ func (o *order) takes(flags *flag.FlagSet) (err error) {
 	return err
 }
 
-// check finds mistakes before any training.
+// check returns an error for a mistake in the command line, before any training begins.
 func (o *order) check(id string) (err error) {
 	if o.experiment, err = papers.Find(id); err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
