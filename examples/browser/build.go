@@ -14,7 +14,8 @@ import (
 // device is the package that runs in browsers.
 const device = "github.com/zofl/zofl/examples/browser/device"
 
-// A program is what a browser runs: the device, and the script of the Go release that made it.
+// A program holds what a browser runs: the compiled device, and the script of the Go release that
+// compiled the device.
 type program struct {
 	wasm   []byte // compressed by gzip
 	script []byte // wasm_exec.js

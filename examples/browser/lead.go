@@ -25,7 +25,8 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// A lead is a broker for browsers and others, a coordinator, and neighbors for the first tab.
+// A lead has a broker for browsers and other programs, a coordinator, and neighbors: devices that
+// train with the first tab.
 type lead struct {
 	run         string
 	out         io.Writer
@@ -43,7 +44,7 @@ type lead struct {
 	done        sync.WaitGroup
 }
 
-// begin begins a run, or goes on with that in the log.
+// begin begins a run, or continues the run in the log.
 func begin(ctx context.Context, o Options, origin string, out io.Writer) (*lead, error) {
 	l := &lead{out: out}
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
@@ -89,8 +90,9 @@ func (l *lead) openLog(dir string) error {
 	return nil
 }
 
-// planOf returns the plan of a new run. It starts when one tab has joined beside the neighbors, and
-// takes in more at any time. Its name is a new one: devices know an earlier run by its name.
+// planOf returns the plan of a new run. The run starts when one tab has joined in addition to the
+// neighbors, and more tabs can join at any time. The run has a new name, because devices
+// recognize an earlier run by its name.
 func planOf(o Options) (*plan.Plan, error) {
 	p, err := preset.New("zofl", "digits-"+rand.Text()[:6], digits.Dim)
 	if err != nil {
@@ -125,7 +127,8 @@ func (l *lead) coordinate(o Options) error {
 	return nil
 }
 
-// neighbor starts a device in this program. It is the program in a tab, without the connection.
+// neighbor starts a device in this program. The neighbor runs the same code as a tab, without the
+// WebSocket.
 func (l *lead) neighbor(id string) error {
 	nc, err := l.connect(id, client.ConnectOptions(id)...)
 	if err != nil {
@@ -148,7 +151,8 @@ func (l *lead) connect(name string, opts ...nats.Option) (*nats.Conn, error) {
 	return nc, err
 }
 
-// start runs something until the lead is closed. If it fails, all ends.
+// start calls do on a goroutine, until the lead is closed. If do fails, start ends the whole
+// lead.
 func (l *lead) start(do func(context.Context) error) {
 	l.done.Go(func() {
 		if err := do(l.ctx); err != nil {
@@ -157,10 +161,10 @@ func (l *lead) start(do func(context.Context) error) {
 	})
 }
 
-// errClosed is the reason for the end of a lead that has no fault.
+// errClosed is the reason for the end of a lead that ended without an error.
 var errClosed = errors.New("closed")
 
-// wait returns why the lead has ended, when it has.
+// wait waits until the lead ends, and returns the reason.
 func (l *lead) wait() error {
 	l.done.Wait()
 	return context.Cause(l.ctx)
@@ -183,8 +187,9 @@ func (l *lead) close() {
 	}
 }
 
-// grow lets every device that has joined into each round: those of the plan were enough to begin.
-// The coordinator is not called from its own recorder.
+// grow raises the plan's number of members to the number of devices that have joined, so that
+// each round can ask all of them. grow runs on a goroutine of its own, because the coordinator's
+// recorder must not call the coordinator.
 func (l *lead) grow() {
 	l.growing.Lock() // in order: the last change has all
 	defer l.growing.Unlock()
@@ -201,7 +206,7 @@ func (l *lead) grow() {
 	}
 }
 
-// record says what happens.
+// record prints the coordinator's events.
 func (l *lead) record(e report.Event) error {
 	const often = 50
 	if e.Kind == report.Joined && e.Members > l.members {

@@ -57,9 +57,9 @@ func send(kind string, content []byte) http.HandlerFunc {
 	}
 }
 
-// guarded answers requests for its own host only, so that no other site can have its name resolve
-// to this machine, and tells the browser what the page may do: run its own scripts and wasm, and
-// speak with its server and the broker.
+// guarded answers only requests for its own host, so that another site gains nothing if its name
+// resolves to this machine. guarded also tells the browser what the page may do: run its own
+// scripts and wasm, and connect to its server and the broker.
 func guarded(host, broker string, next http.Handler) http.Handler {
 	policy := fmt.Sprintf("default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; "+
 		"worker-src 'self'; style-src 'self'; connect-src 'self' %s; base-uri 'none'; "+

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A site is the page's server. It also leads the run, unless another process does.
+// A site is the page's server. The site also leads the run, unless another process does.
 type site struct {
 	host, nats, run string
 	server          *http.Server
@@ -44,8 +44,8 @@ func open(ctx context.Context, o Options, p *program, w io.Writer) (*site, error
 	return s, nil
 }
 
-// listen listens on loopback. Browsers let pages of other machines neither keep a device for
-// themselves nor measure, unless they come under TLS.
+// listen listens on loopback only. Without TLS, browsers do not let a page from another machine
+// use the functions that a device needs.
 func listen(address string) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -58,7 +58,7 @@ func listen(address string) (net.Listener, error) {
 	return net.Listen("tcp", address)
 }
 
-// wait returns when the context is done or something failed.
+// wait returns when the context is done, or when the server or the lead has failed.
 func (s *site) wait(ctx context.Context) error {
 	select {
 	case err := <-s.ended:

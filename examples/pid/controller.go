@@ -26,7 +26,7 @@ type controller struct {
 //	u = v between 0 and 1
 //	I += Period (Kp/Ti (r - y) + (u - v)/Tt)
 //
-// with s the slope of the readings after a filter of Tf.
+// with s the slope of the readings after a filter with the time constant Tf.
 func (c *controller) power(r, y float64) float64 {
 	g := &c.gains
 	if c.begun {
@@ -39,9 +39,9 @@ func (c *controller) power(r, y float64) float64 {
 	return u
 }
 
-// SIMC returns the gains of Skogestad's rules (2003) for a plate, with a closed loop as
-// fast as its dead time. The rules know no set point weight, no feedforward and no heater
-// at its limit.
+// SIMC returns the gains of Skogestad's rules (2003) for a plate, with a closed loop as fast as
+// its dead time. The rules ignore the set point weight, the feedforward and the limits of the
+// heater.
 func SIMC(p Plate) Gains {
 	kp := p.Lag / (p.Gain * 2 * p.Dead)
 	ti, td := min(p.Lag, 8*p.Dead), p.Sensor

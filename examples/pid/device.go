@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 )
 
-// A device is a plate with its computer: the part that an app builds around a client.
+// A device is a plate with its computer, and holds the code that an app writes around a client.
 type device struct {
 	plate   Plate
 	random  *rand.Rand // noise of the readings, different in each experiment

@@ -17,8 +17,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A fleet is a broker, a coordinator and devices in one process. In the field each would be
-// a machine of its own.
+// A fleet is a broker, a coordinator and devices in one process. In the field, the broker, the
+// coordinator and each device would be machines of their own.
 type fleet struct {
 	plan    *plan.Plan
 	broker  *broker.Broker
@@ -71,8 +71,8 @@ func (f *fleet) disconnect() {
 	}
 }
 
-// lead runs the coordinator and the devices, until all devices saw the end of the run or
-// one failed.
+// lead runs the coordinator and the devices, until all devices have received the end of the run
+// or a device has failed.
 func (f *fleet) lead(ctx context.Context, log runlog.Log) error {
 	nc, _, err := f.broker.Connect("coordinator")
 	if err != nil {

@@ -12,8 +12,9 @@ const (
 	effortCost    = 5.0
 )
 
-// Loss judges an experiment by what a device can measure itself, in K: the mean error, a
-// part of the overshoot before the pot, and the total movement of the heater.
+// Loss returns the loss of an experiment in K. The loss is a sum of values that a device can
+// measure itself: the mean error, a part of the overshoot before the pot, and the total movement
+// of the heater.
 func Loss(t Trace) float64 {
 	far, over, turned := 0.0, 0.0, 0.0
 	for i, y := range t.Read {
@@ -28,8 +29,8 @@ func Loss(t Trace) float64 {
 	return far/float64(len(t.Read)) + overshootCost*over + effortCost*turned/Duration
 }
 
-// FleetLoss returns the mean loss of plates with the same gains, with the same noise each
-// time. A simulation can judge a method so; a fleet in the field would need many
+// FleetLoss returns the mean loss of plates with the same gains, with the same noise each time.
+// Only a simulation can compute this loss cheaply; a fleet in the field would need many
 // experiments on every device.
 func FleetLoss(plates []Plate, g Gains) float64 {
 	const draws = 8

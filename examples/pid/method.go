@@ -19,19 +19,20 @@ type Method struct {
 	change func(*plan.Plan)
 }
 
-// methods are compared at the same number of experiments per device. Lengths are in units
-// of the boxes: 0.1 is a tenth of a box.
+// methods are the methods that the program compares, at the same number of experiments per
+// device. Lengths are in units of the boxes: 0.1 is a tenth of a box.
 var methods = []Method{
 	{"FZooS", "fzoos", func(p *plan.Plan) {
-		// 3 steps of 1 + 2 experiments, then 1 + 3: 13 a round. The preset's 10 steps
-		// of 6 are for losses that cost less than ten minutes.
+		// A round has 3 steps of 1 + 2 experiments, then 1 + 3 experiments: 13 in total. The preset's
+		// 10 steps of 6 experiments suit losses that take less than ten minutes.
 		p.Steps, p.Active, p.Around, p.Radius = 3, 2, 3, 0.1
 		p.StepSize = 0.05
 		p.LengthScale, p.Noise = 0.7, 1e-3 // readings are noisy, so losses are too
 		p.Features, p.Window = 1000, 400
 	}},
 	{"FedZO", "fedzo-dense", func(p *plan.Plan) {
-		// 4 steps of 1 + 2 experiments: 12 a round. Closer probes drown in the noise.
+		// A round has 4 steps of 1 + 2 experiments: 12 in total. With closer probes, the noise would be
+		// larger than the differences.
 		p.Steps, p.Perturbations, p.Mu, p.Batch = 4, 2, 0.05, 0
 		p.Rule, p.StepSize, p.Beta, p.Beta2, p.Epsilon = plan.LocalAdam, 0.03, 0.9, 0.999, 1e-8
 	}},

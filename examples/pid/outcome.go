@@ -31,7 +31,7 @@ func (f *fleet) outcome(took time.Duration) (*Outcome, error) {
 	}
 	share := float64(f.plan.Rounds) * float64(len(f.devices))
 	o.Up, o.Down = o.Up/share, o.Down/share
-	// A device that was offline for a round did not see it; another one did.
+	// A device that was offline for a round has no point of that round, but another device has.
 	longest := slices.MaxFunc(f.devices,
 		func(a, b *device) int { return len(a.points) - len(b.points) })
 	o.Points = longest.points

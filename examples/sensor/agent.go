@@ -13,8 +13,8 @@ import (
 	"github.com/zofl/zofl/examples/sensor/internal/config"
 )
 
-// usualMemory is the memory in bytes below which the agent tries to stay. GOMEMLIMIT sets it
-// otherwise.
+// usualMemory is the memory in bytes below which the agent tries to stay, unless GOMEMLIMIT sets
+// another limit.
 const usualMemory = 32 << 20
 
 // An agent is a device: a source of readings, the station that stores them, the client that
@@ -65,7 +65,8 @@ func serve(ctx context.Context, cfg *config.Config, log *slog.Logger) (err error
 	a.client, err = client.New(client.Config{
 		Conn: conn, Run: cfg.Run, ID: cfg.ID, Store: states.model, Objective: a.objective,
 		RunKey: cfg.RunKey, Coordinator: cfg.Enrolled.Keys.String(),
-		// A plan that needs more is refused. The window, the batch and the runtime take the other half.
+		// The client refuses a plan that needs more than this half of the memory. The window, the batch
+		// and the Go runtime use the other half.
 		MemoryLimit: uint64(debug.SetMemoryLimit(-1)) / 2,
 		Recorder:    &recorder{log: log}, Logger: slog.New(newWarnings(base.Handler())), Workers: 1,
 	})
@@ -125,14 +126,14 @@ func (a *agent) run(ctx context.Context) (err error) {
 	return err
 }
 
-// tell reports a state to systemd. A failure to do so is no reason to end.
+// tell reports a state to systemd. If systemd cannot be told, the agent continues.
 func (a *agent) tell(state string) {
 	if err := notify(state); err != nil {
 		a.log.Warn("cannot notify systemd", "state", state, "err", err)
 	}
 }
 
-// observe passes a slot that ended to the watch, with the newest model.
+// observe passes a completed slot to the watch, with the newest model.
 func (a *agent) observe(slot int64) {
 	n, err := a.client.Params(a.params)
 	if err != nil {
@@ -148,7 +149,7 @@ func (a *agent) logMetrics() {
 	if err != nil || n == 0 {
 		return
 	}
-	// The client's goroutine has ended, so nobody else uses the objective.
+	// The client's goroutine has ended, so no other goroutine uses the objective.
 	values, samples, err := a.objective.Evaluate(context.Background(), a.params)
 	if err != nil {
 		a.log.Warn("cannot evaluate the model", "err", err)

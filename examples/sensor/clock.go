@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// A clock decides which readings' times to trust. A Pi has no battery-backed clock: it
-// starts in the past until the network tells it the time. A logger's clock or a damaged row
-// may give a time that is years ahead; if that were trusted, every later reading would look
-// old.
+// A clock decides which times of readings to trust. A Raspberry Pi has no battery-backed clock:
+// after a start its time is in the past, until the network tells it the time. A logger's clock or
+// a damaged row may give a time that is years ahead. If the agent trusted such a time, every
+// later reading would look old.
 type clock struct {
 	station *station
 	log     *slog.Logger
@@ -17,16 +17,16 @@ type clock struct {
 	slot    int64 // the newest of these slots
 }
 
-// clockSlots is the number of slots after which a clock that does not fit the window is
-// trusted. With 5-minute periods, 12 slots also cover a logger's clock that shows local
-// time and goes back an hour in autumn.
+// clockSlots is the number of slots after which the agent trusts times that do not fit the
+// window. With 5-minute periods, 12 slots also cover a logger's clock that shows local time and
+// goes back an hour in autumn.
 const clockSlots = 12
 
-// believe decides whether to take a reading with this time. It refuses a time that is
-// behind the newest reading, and one so far ahead that the window would keep nothing else.
-// But if only such times come for more than clockSlots slots, the window was wrong: then it
-// drops the readings from that time on. With again set the reading may have been taken
-// before, so it may be behind.
+// believe decides whether to take a reading with this time. believe refuses a time before the
+// newest reading, and a time so far ahead that the window would drop all its other readings. But
+// if only such times come for more than clockSlots slots, the window was wrong: then believe
+// drops the window's readings from that time on. If again is set, the source may read a reading a
+// second time, so believe accepts a time before the newest reading.
 func (c *clock) believe(t time.Time, again bool) bool {
 	d := c.station.behind(t)
 	behind := d > c.station.cfg.Period // clocks are set back a little now and then

@@ -13,8 +13,8 @@ import (
 func connect(cfg *config.Config, log *slog.Logger) (*nats.Conn, error) {
 	told := "" // the reason that was told last; the connection calls its handlers one by one
 	opts := append(client.ConnectOptions(cfg.ID),
-		// A greeting comes before TLS, so an attacker in the middle can inject a broker
-		// whose name he has a certificate for.
+		// The broker's greeting comes before TLS. So an attacker in the middle could add a broker of
+		// his own to the greeting, one for whose name he has a certificate.
 		nats.IgnoreDiscoveredServers(),
 		nats.ConnectHandler(func(c *nats.Conn) {
 			told = ""

@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/examples/sensor/internal/config"
 )
 
-// A source sends readings. It returns the cause of ctx when ctx ends, or nil when there
-// will be no more readings.
+// A source is a function that sends readings to out. The source returns the cause of ctx when ctx
+// ends, or nil when there will be no more readings.
 type source func(ctx context.Context, out chan<- reading) error
 
 // A sheet is a CSV file as a source.
@@ -87,8 +87,8 @@ func (s *sheet) next(ctx context.Context) (reading, error) {
 	}
 }
 
-// parse reads a line. ok is false if the line has no reading. One that begins with # is a comment,
-// or a header.
+// parse reads a line. ok is false if the line has no reading. A line that begins with # is a
+// comment or a header.
 func (s *sheet) parse(line string, first bool) (r reading, ok bool, err error) {
 	s.fresh = s.fresh || first
 	text, comment := uncommented(line)
@@ -104,7 +104,7 @@ func (s *sheet) parse(line string, first bool) (r reading, ok bool, err error) {
 		if s.columns == nil && !comment {
 			return r, false, s.headless(err)
 		}
-		// A logger that begins a new file may omit the header: keep the old columns.
+		// A logger that begins a new file may omit the header: then parse keeps the old columns.
 	}
 	if comment {
 		return r, false, nil
@@ -128,8 +128,9 @@ func uncommented(line string) (string, bool) {
 	return strings.TrimSpace(rest), true
 }
 
-// headless ends a replay. A growing file may still get a header: the present one may be
-// torn, or its logger may begin another file.
+// headless returns the error for a file without a usable header, but only in a replay. A growing
+// file may still get a header: its first line may not be complete yet, or the logger may begin
+// another file.
 func (s *sheet) headless(err error) error {
 	if s.tail.once {
 		return err
@@ -162,7 +163,7 @@ func (s *sheet) numberless(channel int, value string) {
 		"column", s.cfg.Channels[channel].From, "value", brief(value))
 }
 
-// send sends a reading, for a replay when its time has come.
+// send sends a reading. In a replay, send first waits until the reading's time has come.
 func (s *sheet) send(ctx context.Context, out chan<- reading, r reading) error {
 	if s.tail.once && s.cfg.Source.Speed > 0 && !s.last.IsZero() {
 		if d := r.time.Sub(s.last); d > 0 {

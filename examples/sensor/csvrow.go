@@ -54,8 +54,7 @@ func timeless(line string) string {
 	return "set time to the name of the one with the time"
 }
 
-// split returns the fields of a line. Separators within quotation marks are text, if each mark has
-// its second.
+// split returns the fields of a line. Separators within a pair of quotation marks are text.
 func (h *columns) split(line string) []string {
 	var parts []string
 	begin, quoted, paired := 0, false, strings.Count(line, `"`)%2 == 0
@@ -74,7 +73,7 @@ func (h *columns) split(line string) []string {
 	return parts
 }
 
-// row reads a row. A value that is not a number is missing.
+// row reads a row. A value that is not a number counts as missing.
 func (h *columns) row(line string) (reading, error) {
 	parts := h.split(line)
 	if h.time >= len(parts) {
@@ -98,8 +97,8 @@ func (h *columns) row(line string) (reading, error) {
 	return r, nil
 }
 
-// crowded says whether a row has values for which the header has no name: as those after a decimal
-// comma, where commas separate columns.
+// crowded reports whether a row has values for which the header has no name, such as the digits
+// after a decimal comma where commas separate columns.
 func (h *columns) crowded(parts []string) bool {
 	for _, p := range parts[min(h.width, len(parts)):] {
 		if p != "" {
@@ -109,7 +108,7 @@ func (h *columns) crowded(parts []string) bool {
 	return false
 }
 
-// number reads a channel's value. One that is not a number is missing.
+// number reads a channel's value. A value that is not a number counts as missing.
 func (h *columns) number(channel int, text string) float64 {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil && h.separator == ";" {

@@ -91,19 +91,20 @@ func (l *loop) run(ctx context.Context) error {
 	return nil
 }
 
-// ends decides whether an error of the client ends the agent. Most errors concern the run's plan or
-// the broker's permissions. These can be cured elsewhere, and nobody should have to visit the
-// devices for that, so the agent continues. During a replay, a person is watching.
+// ends decides whether an error of the client ends the agent. Most errors concern the run's plan
+// or the broker's permissions. An operator can correct these errors elsewhere, and should not
+// have to visit the devices, so the agent continues. During a replay, a person is watching.
 func (l *loop) ends(err error) bool {
 	return l.cfg.Source.Kind == "replay" || l.sourceDone == nil || errors.Is(err, bus.ErrClosed)
 }
 
-// refusedEvery is how often the reason for not taking part is logged again: the device may
-// have taken part in between, and journals rotate.
+// refusedEvery is the time after which the agent logs the same reason for not taking part again.
+// The agent repeats the reason because the device may have taken part in between, and because
+// journals rotate.
 const refusedEvery = 24 * time.Hour
 
-// refuse logs, now and then, why the device does not take part. It tries again after each
-// slot.
+// refuse logs, now and then, why the device does not take part. The agent tries to take part
+// again after each slot.
 func (l *loop) refuse(err error, now time.Time) {
 	if text := err.Error(); text != l.refusal || now.Sub(l.refusalTime) >= refusedEvery {
 		l.log.Error("not taking part: trying again with each period", "err", err)
@@ -118,8 +119,8 @@ func (l *loop) hear(now time.Time) {
 	l.lastReading, l.silent = now, false
 }
 
-// miss logs, once, that no reading came for a long time: the sensor hangs, or the logger
-// that writes the file stopped.
+// miss logs, once, that no reading came for a long time, for example because the sensor hangs, or
+// because the logger that writes the file stopped.
 func (l *loop) miss(now time.Time) {
 	if d := now.Sub(l.lastReading); !l.silent && l.sourceDone != nil &&
 		d > max(keepEvery, 3*l.cfg.Period) {
@@ -129,7 +130,7 @@ func (l *loop) miss(now time.Time) {
 	}
 }
 
-// watchdog ticks when systemd expects a sign of life.
+// watchdog returns a channel that ticks when the agent should notify systemd that it is alive.
 func (l *loop) watchdog() (<-chan time.Time, func()) {
 	every, ok := watchdog()
 	if !ok {
@@ -154,8 +155,9 @@ func (l *loop) join(ctx context.Context) {
 	go func() { trained <- l.client.Run(ctx) }()
 }
 
-// await waits until nothing uses the stores. It does not wait for the source, which uses
-// none: a hanging sensor, as on some buses, must not keep the window from being saved.
+// await waits until nothing uses the stores. await does not wait for the source, which uses no
+// store: a sensor that hangs, as on some buses, must not prevent the agent from saving the
+// window.
 func (l *loop) await() {
 	if l.joined && l.clientDone != nil {
 		<-l.clientDone

@@ -1,7 +1,7 @@
-// Command sensor is an agent for devices with sensors. It reads them and keeps the
-// readings to itself. Together with the other devices it trains a small network, sharing
-// losses alone, to forecast the next readings. Readings far from their forecasts are
-// reported as unusual.
+// Command sensor is an agent for devices with sensors. The agent reads the sensors, and the
+// readings do not leave the device. Together with the other devices, the agent trains a small
+// network that forecasts the next readings. The devices share only losses. The agent reports
+// readings far from their forecasts as unusual.
 //
 //	zofl-sensor FILE [field=value...]        the agent; FILE is its configuration
 //	zofl-sensor plan FILE [field=value...]   prints a plan for such devices' run
@@ -29,8 +29,8 @@ import (
 )
 
 // Exit codes besides 0. The unit file does not restart the agent after exitUsage, which is
-// EX_CONFIG of sysexits. It is not 2, because a Go program that panics or runs out of
-// memory exits with 2 and should be restarted.
+// EX_CONFIG of sysexits. exitUsage is not 2, because a Go program that panics or runs out of
+// memory exits with 2, and systemd should restart such an agent.
 const (
 	exitFailure = 1
 	exitUsage   = 78

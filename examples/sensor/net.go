@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A shape describes the model. It must be the same on every device of a run.
+// A shape describes the model. All devices of a run must have the same shape.
 //
 // For each channel the network sees the last reading, the differences of the lags-1
 // readings before it, and the change that followed at this time yesterday and a week ago;
@@ -23,7 +23,7 @@ type shape struct {
 // shapeOf returns the shape of a configuration's model.
 func shapeOf(c *config.Config) shape { return shape{len(c.Channels), c.Lags, c.Hidden} }
 
-// sights returns how many inputs a channel has.
+// sights returns the number of inputs from one channel.
 func (s shape) sights() int { return s.lags + len(habitDays) }
 
 // inputs returns the length of u.
@@ -77,8 +77,8 @@ func (n *network) forward(x, u []float32, change []float64) {
 	}
 }
 
-// dot returns the sum of a[i] b[i]. Its bits may differ between devices, because a loss is
-// the device's own.
+// dot returns the sum of a[i] b[i]. The last bits of dot may differ between devices, because each
+// device computes only its own losses.
 func dot(a, b []float32) float64 {
 	var sum float32
 	for i, v := range a {

@@ -64,11 +64,11 @@ func (r *recorder) news(p client.Progress, text string) bool {
 	return true
 }
 
-// warnEvery is how long a warning of the client is not repeated.
+// warnEvery is the time within which the agent does not log the same warning of the client again.
 const warnEvery = 10 * time.Minute
 
-// warnings is a handler for the client's warnings. It passes each message on only now and then; the
-// recorder logs the other events that an operator needs.
+// warnings is a handler for the client's warnings. The handler passes the same message on at most
+// once in warnEvery. The recorder logs the other events that an operator needs.
 type warnings struct {
 	slog.Handler
 	history *history

@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/examples/sensor/internal/config"
 )
 
-// perSlot is how often a slot is read: a mean has less noise, and a single failed reading,
-// common with cheap sensors, costs nothing.
+// perSlot is the number of times that a sampler reads the sensor in a slot. A mean has less noise
+// than one reading, and a single failed reading, common with cheap sensors, does not matter.
 const perSlot = 4
 
 // A sampler is a source that reads whenever it is time to.

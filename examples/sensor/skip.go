@@ -6,17 +6,19 @@ import (
 	"log/slog"
 )
 
-// stride is how many bytes of a file's end are tried first.
+// stride is the number of bytes at the end of a file that skip tries first.
 const stride = 64 << 10
 
-// skip skips the part of a growing file that the window cannot need, after the header was read:
-// starting with a file of years reads only its end. It tries ends of the file, each twice as long
-// as the one before, without what comes before them, until one suffices. So rows may have any
-// length and any times, and some may be broken.
+// skip skips the part of a growing file that the window does not need, after the agent has read
+// the header. So an agent that starts with a file of years reads only the end of the file. skip
+// tries parts at the end of the file, each twice as long as the part before, until a part has
+// enough readings for the window. So rows may have any length and any times, and some rows may be
+// broken.
 //
-// The window becomes what the whole file would make it, with one exception: a skipped row
-// whose time is later, by a day or more, than that of a row that is read. If the file has a
-// gap of a window's length, it is read whole until there is enough after the gap.
+// The window has the same readings as after reading the whole file, with one exception: skip may
+// leave out a row whose time is a day or more after the time of a row that the agent reads. If
+// the file has a gap of a window's length, the agent reads the whole file until enough rows
+// follow the gap.
 func (s *sheet) skip(ctx context.Context) error {
 	if s.tail.once {
 		return nil

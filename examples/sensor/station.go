@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/examples/sensor/internal/config"
 )
 
-// inputLimit limits inputs and targets, in units of a channel's scale or change: one
-// nonsense value from a sensor must not distort a week.
+// inputLimit limits inputs and targets, in units of a channel's scale or change: one wrong value
+// from a sensor must not distort the forecasts for a week.
 const inputLimit = 8
 
 // A station holds a device's readings, and makes examples from them.
@@ -45,9 +45,9 @@ func (s *station) add(r reading) (slot int64, ended bool) {
 	return slot, means != nil && s.window.put(slot, means)
 }
 
-// behind returns how long a time is before the newest reading's slot, at most 292 years;
-// that happens with a clock that is not set. It is negative for later times. It is 0 if the
-// window has no reading to compare with: the network may just have told the time.
+// behind returns how long a time is before the newest reading's slot, at most 292 years, as with
+// a clock that is not set. The result is negative for later times. If the window has no reading
+// to compare with, behind returns 0.
 func (s *station) behind(t time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,9 +61,11 @@ func (s *station) behind(t time.Time) time.Duration {
 	return s.window.time(newest).Sub(t)
 }
 
-// cover reports whether readings from slot first to slot last are all that the window needs: either
-// they continue its readings, or they fill it. If they fill it without reaching back to its
-// readings, these are dropped. Both require a day, or what a clock is waited for, to spare.
+// cover reports whether readings from slot first to slot last are all that the window needs:
+// either the new readings continue the window's readings, or they fill the window. If the new
+// readings fill the window and do not reach back to the window's readings, cover drops the
+// window's readings. In both cases cover requires a margin: a day, or the time that the clock
+// waits before it trusts other times.
 func (s *station) cover(first, last int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

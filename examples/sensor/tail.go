@@ -31,8 +31,8 @@ type tail struct {
 	told   string // logged reason why the file cannot be read
 }
 
-// line returns the next line, without its line end, and whether it is the first of its
-// file. It waits for one. io.EOF is the end of a file that is read once.
+// line returns the next line, without its line end, and whether it is the first of its file. line
+// waits for a line. io.EOF is the end of a file that is read once.
 func (t *tail) line(ctx context.Context) (line string, first bool, err error) {
 	for {
 		if i := bytes.IndexByte(t.rest, '\n'); i >= 0 {
@@ -69,7 +69,7 @@ func (t *tail) more(ctx context.Context) error {
 	return t.wait(ctx)
 }
 
-// help returns advice about a file that cannot be read, if there is any.
+// help returns advice for an error of reading a file, or "" if there is no advice.
 func help(err error) string {
 	switch {
 	case errors.Is(err, os.ErrPermission):

@@ -27,7 +27,7 @@ type topics struct {
 	values []heard // by channel
 }
 
-// A heard holds the values received for a channel.
+// A heard holds the values that the agent received for a channel.
 type heard struct {
 	sum   float64 // since the last sample
 	n     int
@@ -59,7 +59,7 @@ func (t *topics) subscriptions() map[string]func([]byte) {
 	return all
 }
 
-// take takes a message for a channel.
+// take stores the value in a message for a channel.
 func (t *topics) take(i int, payload []byte, field string) {
 	v, err := mqtt.Number(payload, field)
 	t.mu.Lock()
@@ -76,7 +76,8 @@ func (t *topics) take(i int, payload []byte, field string) {
 	h.sum, h.n, h.last, h.at, h.bad = h.sum+v, h.n+1, v, t.now(), false
 }
 
-// read makes a sample. It logs once that a channel falls silent, and when it is back.
+// read makes a sample. read logs once that a channel has no more values, and once that the
+// channel has values again.
 func (t *topics) read() reading {
 	t.mu.Lock()
 	defer t.mu.Unlock()

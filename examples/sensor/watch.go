@@ -60,8 +60,8 @@ func newWatch(s *station, log *slog.Logger) *watch {
 	return w
 }
 
-// see compares a slot that ended with its forecast, and makes another forecast with the
-// model after record n; n = 0: there is no model yet.
+// see compares a completed slot with the slot's forecast, and makes the next forecast with the
+// model after record n. If n is 0, there is no model yet.
 func (w *watch) see(slot int64, x []float32, n uint64) {
 	s := w.station
 	s.mu.Lock()
@@ -151,8 +151,8 @@ func (w *watch) judge(f *forecast, got []float32, at time.Time) {
 	}
 }
 
-// judgeOne logs an anomaly when it begins and when it is over: when no error was large for
-// twice the reach of a forecast. Forecasts made during an anomaly are wrong again after it.
+// judgeOne logs an anomaly when it begins and when it is over: when no error was large for twice
+// the reach of a forecast. After an anomaly, the forecasts made during it are wrong once more.
 func (w *watch) judgeOne(k *channelErrors, ch *config.Channel, err float64, f *forecast, c int,
 	got float32, at time.Time) {
 	if len(k.recent) < leastErrors {

@@ -12,8 +12,8 @@ var missing = float32(math.NaN())
 func isMissing(v float32) bool { return v != v }
 
 // A window holds the readings of the last slots, up to a fixed number. A slot is a period of the
-// clock. Its reading of a channel is the mean of the readings taken in it. The window is the data
-// of the device. It never leaves the device.
+// clock. A slot's reading of a channel is the mean of the readings that the agent took in the
+// slot. The window is the data of the device, and never leaves the device.
 //
 // Slots without readings in between are stored as missing, so that the distance between two
 // slots is also their distance in time.
@@ -47,7 +47,7 @@ func (w *window) time(slot int64) time.Time { return time.Unix(0, slot*int64(w.p
 // first returns the oldest slot held.
 func (w *window) first() int64 { return w.last - int64(w.held) + 1 }
 
-// at returns the readings of a slot, or nil if it is not held.
+// at returns the readings of a slot, or nil if the window does not hold the slot.
 func (w *window) at(slot int64) []float32 {
 	if w.held == 0 || slot > w.last || slot < w.first() {
 		return nil
@@ -63,8 +63,8 @@ func (w *window) cells(slot int64) []float32 {
 	return w.values[i*w.channels : (i+1)*w.channels]
 }
 
-// put adds the readings of a slot. If the slot is not newer than the newest, put changes
-// nothing and returns false: after a restart part of a file is read again.
+// put adds the readings of a slot. If the slot is not newer than the newest, put changes nothing
+// and returns false: after a restart the agent reads a part of a file again.
 func (w *window) put(slot int64, values []float32) bool {
 	if w.held > 0 && slot <= w.last {
 		return false
@@ -126,8 +126,8 @@ func (c *collector) take(slot int64) (done int64, means []float32) {
 	return done, means
 }
 
-// add adds readings to a slot. If that completes another slot, it returns the means of that
-// slot. Readings of an earlier slot are dropped.
+// add adds readings to a slot. If these readings complete an earlier slot, add returns the means
+// of that slot. add drops readings of a slot before the current slot.
 func (c *collector) add(slot int64, values []float64) (done int64, means []float32) {
 	if !c.begun {
 		c.slot, c.begun = slot, true

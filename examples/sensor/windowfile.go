@@ -21,15 +21,15 @@ import (
 //	readings: 4 bytes each, by slot, then channel
 //	CRC-32 of all that: 4
 //
-// little-endian, about 16 KiB for each channel of 4,000 slots. It is always replaced as a
-// whole: see [client.OpenStore].
+// little-endian, about 16 KiB for each channel of 4,000 slots. The store always replaces the
+// whole file: see [client.OpenStore].
 const windowMagic = "zofl window 1\n"
 
 // lastSlot is later than any slot of a clock. It leaves room to count.
 const lastSlot = math.MaxInt64 / 2
 
-// item returns the name of the file in its store. Each period and set of channels has its
-// own file, so that a temporarily wrong configuration does not cost the earlier readings.
+// item returns the name of the file in its store. Each period and set of channels has its own
+// file, so that a configuration that is wrong for a time does not overwrite the earlier readings.
 func (s *station) item() string {
 	b := windowOrder.AppendUint64(nil, uint64(s.window.period))
 	return fmt.Sprintf("window-%08x", crc32.ChecksumIEEE(append(b, s.names()...)))
@@ -122,8 +122,8 @@ func (s *station) save(store client.Store) error {
 	})
 }
 
-// load loads the window that an earlier process saved. It returns nil if there is none, and
-// sets aside one that cannot be used.
+// load loads the window that an earlier process saved. load returns nil if there is no saved
+// window, and sets a window aside that it cannot use.
 func (s *station) load(store client.Store) error {
 	err := store.Load(s.item(), func(r *io.SectionReader) error {
 		if r.Size() > s.largest() {

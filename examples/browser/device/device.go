@@ -42,7 +42,7 @@ func start(m message) (*device, error) {
 	if err != nil {
 		return nil, err
 	}
-	// To nats.go this is a plain connection: the browser adds WebSocket and TLS.
+	// nats.go speaks its protocol as over a plain connection; the browser adds WebSocket and TLS.
 	d.conn, err = nats.Connect("nats://"+u.Host, append(client.ConnectOptions(m.id),
 		nats.SetCustomDialer(dialer{u.Scheme}), nats.SkipHostLookup(),
 		nats.IgnoreDiscoveredServers())...)
@@ -64,7 +64,7 @@ func start(m message) (*device, error) {
 	return d, nil
 }
 
-// run takes part until the run has ended or the page says leave.
+// run takes part in the training run until the run ends or the page asks to leave.
 func (d *device) run(ctx context.Context) {
 	defer d.conn.Close()
 	if err := d.client.Run(ctx); err != nil && ctx.Err() == nil {
@@ -76,13 +76,13 @@ func (d *device) run(ctx context.Context) {
 		"left": ctx.Err() != nil})
 }
 
-// accept takes every plan that fits the memory limit, and notes when it ends.
+// accept accepts every plan that fits the memory limit, and stores the plan's last round.
 func (d *device) accept(p *plan.Plan) error {
 	d.rounds = p.Rounds
 	return nil
 }
 
-// record reports the client's progress to the page, and sometimes how good the model is.
+// record reports the client's progress to the page, and from time to time the model's score.
 func (d *device) record(p client.Progress) error {
 	m := map[string]any{"kind": "progress", "state": p.State.String(), "reason": p.Reason,
 		"n": p.N, "last": p.Last, "round": p.Round, "rounds": d.rounds, "queries": p.Queries}
@@ -128,8 +128,8 @@ func (d *device) do(m message) {
 	}
 }
 
-// draw adds a drawing to the samples of the device. The page counts it once it is stored, so that a
-// reload loses none that was counted.
+// draw adds a drawing to the samples of the device. The page counts a drawing only once draw has
+// stored it, so that a reload of the page loses no counted drawing.
 func (d *device) draw(image []uint8, label int) error {
 	if err := d.model.Draw(image, label); err != nil {
 		return err
@@ -143,7 +143,7 @@ func (d *device) tellDrawn() {
 	tell(map[string]any{"kind": "drawn", "count": d.model.Drawn()})
 }
 
-// guess returns the digit that the model sees in an image.
+// guess tells the page which digit the model recognizes in an image.
 func (d *device) guess(image []uint8) {
 	m := map[string]any{"kind": "guess", "text": "I have no model yet."}
 	if x, ok := d.params(); ok {

@@ -1,7 +1,8 @@
 //go:build js && wasm
 
-// Command device is a device of a run in a browser, in a worker of the page, which it speaks with
-// by messages; see page/page.js. It is compiled with GOOS=js GOARCH=wasm.
+// Command device is a device of a run in a browser. The program runs in a worker of the page, and
+// exchanges messages with the page; see page/page.js. Compile the program with GOOS=js
+// GOARCH=wasm.
 package main
 
 import (

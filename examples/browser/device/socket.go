@@ -15,12 +15,14 @@ import (
 
 const (
 	openWithin = 20 * time.Second
-	// mostWaiting messages that came and were not read end a connection.
+	// mostWaiting is the largest number of received messages that wait to be read. With more, the
+	// socket closes the connection.
 	mostWaiting = 10_000
 )
 
-// A dialer opens WebSockets for nats.go, whose own dialer needs TCP, which a page does not have.
-// The broker speaks NATS's protocol in them as it does over TCP, cut into messages anywhere.
+// A dialer opens WebSockets for nats.go. The dialer of nats.go itself needs TCP, and pages cannot
+// use TCP. In a WebSocket the broker speaks the same protocol as over TCP, split into WebSocket
+// messages at any byte.
 type dialer struct{ scheme string } // ws or wss
 
 // Dial implements [nats.CustomDialer].
@@ -46,17 +48,17 @@ func (d dialer) Dial(_, address string) (c net.Conn, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// The pipe has deadlines, which nats.go sets.
+	// nats.go sets deadlines on its connection, and a pipe supports deadlines.
 	near, far := net.Pipe()
 	go s.send(far)
 	go s.receive(far)
 	return near, nil
 }
 
-// SkipTLSHandshake tells nats.go that TLS is the browser's.
+// SkipTLSHandshake tells nats.go that the browser does the TLS handshake.
 func (d dialer) SkipTLSHandshake() bool { return true }
 
-// A socket is a WebSocket and the bytes that came from it.
+// A socket is a WebSocket with the bytes received from it.
 type socket struct {
 	ws    js.Value
 	in    *queue.Queue[[]byte]
@@ -64,7 +66,7 @@ type socket struct {
 	funcs []js.Func
 }
 
-// listen hears the events. Their functions must not wait.
+// listen registers functions for the events of the WebSocket. The functions must not wait.
 func (s *socket) listen() {
 	s.on("open", func(js.Value) { s.became(nil) })
 	s.on("message", func(event js.Value) {
@@ -92,7 +94,7 @@ func (s *socket) release() {
 	}
 }
 
-// became notes the first state, which Dial waits for.
+// became stores the first state of the socket, open or failed. Dial waits for this state.
 func (s *socket) became(err error) {
 	select {
 	case s.state <- err:

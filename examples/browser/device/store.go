@@ -17,8 +17,8 @@ import (
 // items is the object store of the database.
 const items = "items"
 
-// A store keeps the state of the client in IndexedDB, so that a page that is loaded again goes on;
-// and the drawings, which outlive a run.
+// A store keeps the state of the client in IndexedDB, so that a reloaded page continues the run.
+// The store also keeps the drawings, beyond the end of a run.
 type store struct {
 	db  js.Value
 	run string
@@ -44,10 +44,10 @@ func openStore(name, run string) (s *store, err error) {
 	return s, s.forget()
 }
 
-// key is where an item of the run lies. A run's name has no slash.
+// key returns the database key of an item of the run. A run's name has no slash.
 func (s *store) key(item string) string { return "run/" + s.run + "/" + item }
 
-// drawingKey is where drawing i lies.
+// drawingKey returns the database key of drawing i.
 func drawingKey(i int) string { return fmt.Sprintf("drawing/%06d", i) }
 
 // begin begins a transaction.
@@ -57,7 +57,7 @@ func (s *store) begin(mode string) (transaction, table js.Value) {
 	return transaction, transaction.Call("objectStore", items)
 }
 
-// change does something in a transaction, and waits until that is on the disk.
+// change calls do in a transaction, and waits until the changes are on the disk.
 func (s *store) change(do func(table js.Value)) (err error) {
 	defer caught(&err)
 	transaction, table := s.begin("readwrite")

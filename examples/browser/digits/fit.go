@@ -8,14 +8,14 @@ import (
 // height is about the height of a digit in the built-in images. A drawing is scaled to it.
 const height = 20
 
-// pale is ink that does not count as drawn.
+// pale is the largest ink of a pixel that does not count as drawn.
 const pale = 32
 
 // ErrBlank means that nothing is drawn.
 var ErrBlank = errors.New("draw a digit first")
 
-// Fit makes an image of a drawing, whatever its place and size: ink is side by side pixels, row by
-// row, 255 for ink and 0 for paper.
+// Fit makes an image of a drawing, and scales and centers the digit, so that its place and size
+// do not matter. ink holds side*side pixels, row by row, 255 for ink and 0 for paper.
 func Fit(ink []uint8, side int) ([]uint8, error) {
 	if side < 1 || len(ink) != side*side {
 		return nil, fmt.Errorf("a drawing of %d pixels is not %d by %d", len(ink), side, side)
@@ -40,7 +40,7 @@ func Fit(ink []uint8, side int) ([]uint8, error) {
 // A box has the pixels from left and top up to right and bottom.
 type box struct{ left, top, right, bottom int }
 
-// bounds returns the least box that has all ink.
+// bounds returns the smallest box that contains all ink.
 func bounds(ink []uint8, side int) (b box, ok bool) {
 	b = box{side, side, 0, 0}
 	for i, v := range ink {
@@ -52,7 +52,7 @@ func bounds(ink []uint8, side int) (b box, ok bool) {
 	return b, b.right > 0
 }
 
-// mean returns the mean ink of a square, sampled at points. Beyond the drawing there is none.
+// mean returns the mean ink of a square, sampled at points. Outside the drawing there is no ink.
 func mean(ink []uint8, side int, left, top, size float64) uint8 {
 	const points = 8 // a row
 	sum := 0

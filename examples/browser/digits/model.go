@@ -27,7 +27,8 @@ const (
 )
 
 // A Model is the objective of a device: the mean cross-entropy of a linear softmax classifier.
-// Draw, Guess and Score may be called from any goroutine, the others from that of the client.
+// Any goroutine may call Draw, Odds and Score. Only the client's goroutine may call the other
+// methods.
 type Model struct {
 	mean, std float64
 	test      *softmax.Classifier
@@ -45,8 +46,8 @@ type drawing struct {
 	label uint8
 }
 
-// A set is the samples of a round. It does not change within one: all evaluations of a round have
-// to see the same minibatch.
+// A set holds the samples of a round. The set does not change within a round, because all
+// evaluations of a round have to use the same minibatch.
 type set struct {
 	model   *softmax.Classifier
 	batcher *data.Batcher
@@ -59,7 +60,7 @@ var (
 	_ objective.Evaluator = (*Model)(nil)
 )
 
-// New returns the model of the device id. Each draws other digits.
+// New returns the model of the device id. Models of different ids have different built-in digits.
 func New(id string) *Model {
 	h := fnv.New64a()
 	h.Write([]byte(id))
@@ -84,7 +85,7 @@ func (m *Model) Drawn() int {
 	return len(m.drawn)
 }
 
-// Draw adds a drawing, from the next round on.
+// Draw adds a drawing to the samples, from the next round on.
 func (m *Model) Draw(image []uint8, label int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -100,7 +101,7 @@ func (m *Model) Draw(image []uint8, label int) error {
 	return nil
 }
 
-// adopt makes the set of all drawings so far.
+// adopt makes a new set with all drawings so far.
 func (m *Model) adopt() {
 	m.mu.Lock()
 	news := m.drawn[m.set.drawn:]

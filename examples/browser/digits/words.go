@@ -2,7 +2,7 @@ package digits
 
 import "fmt"
 
-// Words says in words which digit a model sees in a drawing.
+// Words returns a text that says which digit a model recognizes in a drawing.
 func Words(odds [Classes]float64) string {
 	first, second := best(odds)
 	p, q := percent(odds[first]), percent(odds[second])
@@ -17,7 +17,8 @@ func Words(odds [Classes]float64) string {
 	return "I have not learned anything yet."
 }
 
-// best returns the likeliest two digits, of equal ones the lower first.
+// best returns the two digits with the highest probabilities. Of digits with equal probabilities,
+// best returns the lower first.
 func best(odds [Classes]float64) (first, second int) {
 	second = 1
 	for c, p := range odds {

@@ -3,7 +3,7 @@ package queue
 
 import "sync"
 
-// A Queue holds values until they are taken, in order. The zero value is not ready: see [New].
+// A Queue holds values in order, until [Queue.Pull] takes them. Make a Queue with [New].
 type Queue[T any] struct {
 	mu     sync.Mutex // guards the next two
 	values []T
@@ -14,7 +14,8 @@ type Queue[T any] struct {
 // New returns an empty queue.
 func New[T any]() *Queue[T] { return &Queue[T]{news: make(chan struct{}, 1)} }
 
-// Push appends a value, and returns how many wait. It never blocks. After Close it does nothing.
+// Push appends a value, and returns the number of values in the queue. Push never blocks. After
+// Close, Push does nothing.
 func (q *Queue[T]) Push(v T) int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -25,7 +26,7 @@ func (q *Queue[T]) Push(v T) int {
 	return len(q.values)
 }
 
-// Close ends the queue. What it holds can still be taken.
+// Close ends the queue. Pull can still take the values that the queue holds.
 func (q *Queue[T]) Close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -41,8 +42,8 @@ func (q *Queue[T]) tell() {
 	}
 }
 
-// Pull takes the first value, and waits for one. ok is false at the end of a closed queue. One
-// goroutine at a time may call it.
+// Pull takes the first value. If the queue is empty, Pull waits for a value. ok is false at the
+// end of a closed queue. Only one goroutine at a time may call Pull.
 func (q *Queue[T]) Pull() (v T, ok bool) {
 	for {
 		v, ok, closed := q.next()

@@ -1,6 +1,6 @@
-// Package house simulates the rooms of a house: what a thermometer in each room reads, and
-// when a window was open. It provides data to try an agent with. A seed always gives the
-// same data.
+// Package house simulates the rooms of a house: what a thermometer in each room reads, and when a
+// window was open. The package provides data for trying an agent. A seed always gives the same
+// data.
 package house
 
 import (
@@ -77,7 +77,7 @@ type state struct {
 	wake, sleep          int // minutes of the current day
 }
 
-// Live simulates a room under the weather.
+// Live simulates a room in the given weather.
 func (r Room) Live(w Weather, random *rand.Rand) Trace {
 	s := state{air: r.Night + 1, walls: r.Night}
 	t := Trace{Air: make([]float64, len(w.Outside))}

@@ -52,8 +52,8 @@ func (c *Config) checkNames() error {
 	return nil
 }
 
-// checkEnrolled uses the settings from the enrollment where the file has none. Its permissions are
-// for that run and name alone.
+// checkEnrolled uses the settings from the enrollment where the file has none. The permissions of
+// the enrollment hold for its run and its device name alone.
 func (c *Config) checkEnrolled() error {
 	c.URL = cmp.Or(c.URL, c.Enrolled.URL, "nats://127.0.0.1:4222")
 	for _, f := range []struct {

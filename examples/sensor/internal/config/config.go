@@ -97,11 +97,12 @@ func Read(path string, settings []string) (*Config, error) {
 	return cfg, nil
 }
 
-// mostConfig bounds what is read of a file: one of a megabyte is no configuration.
+// mostConfig is the largest number of bytes that Read reads of a file. A file of a megabyte is no
+// configuration.
 const mostConfig = 1 << 20
 
-// configLines returns the lines without comments, which are lines that begin with #, and what
-// follows a # between spaces.
+// configLines returns the lines without comments. A comment is a line that begins with #, or the
+// part of a line from a # between spaces on.
 func configLines(r io.Reader) (lines []string, err error) {
 	text, err := io.ReadAll(io.LimitReader(r, mostConfig))
 	for line := range strings.Lines(string(textfile.UTF8(text))) {

@@ -31,7 +31,7 @@ type Credentials struct {
 }
 
 // ReadCredentials reads the line of zofl device add --qr, the file of zofl device add, or
-// certificates alone. Errors show nothing of it.
+// certificates alone. Errors do not contain any part of the secrets.
 func ReadCredentials(b []byte) (c Credentials, err error) {
 	b = textfile.UTF8(b)
 	text := strings.TrimSpace(string(b))
@@ -79,7 +79,8 @@ func readLine(text string) (c Credentials, err error) {
 	return c, err
 }
 
-// trusts says whether the broker's certificate has to be of a certain authority.
+// trusts reports whether the credentials name the authority that must have signed the broker's
+// certificate.
 func (c *Credentials) trusts() bool { return c.Roots != nil || c.Card != nil }
 
 // Options returns the options of a connection to these servers.
@@ -106,11 +107,12 @@ func hosts(servers string) (names []string) {
 	return names
 }
 
-// EnrolledTo is where enroll writes, and where the service takes it from.
+// EnrolledTo is the file to which enroll writes the credentials, and from which the service reads
+// them.
 const EnrolledTo = "/etc/zofl-sensor/user.creds"
 
-// Enroll writes the line or the file of zofl device add to a file of mode 0600, whole or not at
-// all.
+// Enroll writes the line or the file of zofl device add to a file of mode 0600. If Enroll fails,
+// an existing file is unchanged.
 func Enroll(given, to string, out io.Writer) error {
 	text, from, err := takeGiven(given)
 	if err != nil {

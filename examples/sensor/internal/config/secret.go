@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// checkCredentials uses the files of systemd's LoadCredential= if they exist and are not
-// blank, and checks the content that it can judge: if a power cut left a file empty, an
-// attempt to connect every few seconds would be useless.
+// checkCredentials uses the files of systemd's LoadCredential= if they exist and are not blank,
+// and checks their content as far as it can: with a file that a power cut left empty, the agent
+// would try in vain to connect every few seconds.
 func (c *Config) checkCredentials() error {
 	for _, f := range []struct {
 		name, option string // of the field; of the credential, too
@@ -42,8 +42,8 @@ func (c *Config) checkCredentials() error {
 	return nil
 }
 
-// handed is where systemd keeps the credentials of units. Only the unit's user can read them, by
-// wider modes or by access lists.
+// handed is the directory in which systemd keeps the credentials of units. systemd lets only the
+// unit's user read these files, by wider file modes or by access lists.
 const handed = "/run/credentials/"
 
 // checkMode returns an error if users other than the owner can use a file that holds a secret.
@@ -62,8 +62,8 @@ func checkMode(name string) error {
 	return nil
 }
 
-// useCreds uses the credentials of the enrollment. It never shows a file's content, nor does any
-// other of these.
+// useCreds uses the credentials of the enrollment. No error of this file's functions contains a
+// part of a secret.
 func (c *Config) useCreds(b []byte) (err error) {
 	c.Enrolled, err = ReadCredentials(b)
 	return err

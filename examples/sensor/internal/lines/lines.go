@@ -12,11 +12,12 @@ import (
 	"github.com/zofl/zofl/examples/sensor/internal/notice"
 )
 
-// Most is the length in bytes at which a file is renamed to NAME.1, which replaces the file renamed
-// before: flash is small, and agents run for years.
+// Most is the length in bytes at which a Writer renames its file to NAME.1, and so replaces an
+// earlier NAME.1. The limit exists because flash is small and agents run for years.
 const Most = 4 << 20
 
-// A Writer is a [notice.Sink]. An error ends neither the recorder nor the agent: it is logged once.
+// A Writer is a [notice.Sink]. After an error, the Writer logs the error once, and the agent
+// continues.
 type Writer struct {
 	id   string
 	log  *slog.Logger
@@ -72,7 +73,8 @@ func (w *Writer) Unusual(u notice.Unusual) {
 	}{"unusual", w.id, u})
 }
 
-// write writes a line whole, so that lines of a file that others write, too, do not mix.
+// write writes a line in one call, so that lines do not mix if other programs write to the same
+// file.
 func (w *Writer) write(v any) {
 	b, err := json.Marshal(v)
 	w.mu.Lock()
@@ -89,8 +91,8 @@ func (w *Writer) write(v any) {
 	w.failed = err != nil
 }
 
-// turn begins another file where n bytes more would be too many. One that could not be begun is
-// tried again.
+// turn begins another file if n more bytes would make the file too long. If turn fails, the next
+// call tries again.
 func (w *Writer) turn(n int64) error {
 	if w.name == "" {
 		return nil

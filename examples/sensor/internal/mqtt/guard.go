@@ -8,14 +8,14 @@ import (
 	"net"
 )
 
-// packetMost is the longest packet that is read, in bytes after its length. A longer packet ends
-// the connection, because paho would allocate as much as the first five bytes of a packet announce,
-// up to 256 MB.
+// packetMost is the longest packet that a guard accepts, in bytes after the packet's length
+// field. A longer packet ends the connection, because paho would allocate as much as the first
+// five bytes of a packet announce, up to 256 MB.
 const packetMost = 16 << 10
 
-// A guard is a connection on which only that arrives which a broker may send to this client
-// (MQTT 3.1.1, sections 2.2 and 3), with the lengths it may have. Of what is within a packet only
-// its topic is looked at: that is all of what paho would take for more than it is.
+// A guard is a connection that lets only packets pass that a broker may send to this client (MQTT
+// 3.1.1, sections 2.2 and 3), with the lengths that they may have. Within a packet a guard checks
+// only the length of the topic, because paho trusts this length without a check.
 //
 //	CONNACK 2 bytes, PUBACK 2, SUBACK 3, as a SUBSCRIBE has one topic, PINGRESP 0,
 //	PUBLISH up to packetMost, of QoS 0, as it was asked for
@@ -86,7 +86,7 @@ func (g *guard) next() error {
 		"sends that here", kind, length)
 }
 
-// publish checks a message: its topic is within it.
+// publish checks that the topic of a message ends within the message.
 func (g *guard) publish(length int) error {
 	if length > packetMost || length < 2 {
 		return fmt.Errorf("mqtt: a message of %d bytes, which are not 2 to %d", length, packetMost)
@@ -102,7 +102,7 @@ func (g *guard) publish(length int) error {
 	return nil
 }
 
-// cut makes the end within a packet an error.
+// cut turns the end of the connection within a packet into an error.
 func cut(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

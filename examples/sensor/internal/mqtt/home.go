@@ -8,14 +8,14 @@ import (
 	"github.com/zofl/zofl/examples/sensor/internal/notice"
 )
 
-// A Home tells a broker's household, as a [notice.Sink]. Home Assistant finds its topics by
-// itself:
+// A Home is a [notice.Sink] that publishes the agent's reports at the household's broker. Home
+// Assistant finds these topics by itself:
 //
 //	PREFIX/ID/status              online or offline
 //	PREFIX/ID/CHANNEL/forecast    the newest forecast, as JSON
 //	PREFIX/ID/CHANNEL/unusual     whether its readings are unusual, and since when, as JSON
 //
-// The broker keeps the newest message of each.
+// The broker keeps the newest message of each topic.
 type Home struct {
 	Link       *Link
 	Prefix, ID string
@@ -72,8 +72,8 @@ type origin struct {
 	Version string `json:"sw_version,omitempty"`
 }
 
-// entities are the entities of a channel, by the middle of their topics. A forecast expires unless
-// another follows, and so do its errors.
+// entities are the entities of a channel, by the middle of their topics. A forecast and its
+// errors expire unless another forecast follows.
 func (h *Home) entities(c Channel) map[string]entity {
 	unique := func(what string) string { return "zofl_" + h.ID + "_" + c.Name + "_" + what }
 	common := entity{Availability: Status(h.Prefix, h.ID), StateTopic: h.topic(c.Name, "forecast"),
@@ -95,7 +95,7 @@ func (h *Home) entities(c Channel) map[string]entity {
 		"sensor/" + spread.UniqueID: spread, "binary_sensor/" + unusual.UniqueID: unusual}
 }
 
-// A state is whether readings are unusual, in Home Assistant's words.
+// A state says whether readings are unusual, with the words that Home Assistant uses.
 type state struct {
 	State      string    `json:"state"` // ON or OFF
 	Since      time.Time `json:"time,omitzero"`

@@ -2,8 +2,8 @@ package mqtt
 
 import "context"
 
-// Keep makes the broker keep a payload for a topic, in place of the payload before. It returns at
-// once. While there is no connection the newest payload waits for one.
+// Keep makes the broker keep a payload for a topic, in place of the payload before. Keep returns
+// at once. Without a connection, the newest payload waits for the next connection.
 func (l *Link) Keep(topic string, payload []byte) {
 	l.mu.Lock()
 	l.kept[topic], l.due[topic] = payload, true
@@ -44,7 +44,7 @@ func (l *Link) publish(ctx context.Context) {
 	}
 }
 
-// next takes the first topic that is due; "": none.
+// next takes the first topic that is due, or "" if no topic is due.
 func (l *Link) next() (topic string, payload []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

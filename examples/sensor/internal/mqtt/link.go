@@ -1,6 +1,6 @@
-// Package mqtt connects an agent to a broker of MQTT 3.1.1: it keeps topics there up to date, and
-// reads others. A broker that is away or starts again is waited for. A broker may send any bytes:
-// see guard.
+// Package mqtt connects an agent to a broker of MQTT 3.1.1. The package publishes the agent's
+// topics at the broker, and reads other topics. If the broker is away or restarts, the package
+// waits for it. A broker may send any bytes: see guard.
 package mqtt
 
 import (
@@ -37,16 +37,17 @@ type Config struct {
 	TLS            *tls.Config // nil: without
 	User, Password string
 	Client         string // MQTT's client identifier, unlike any other's at the broker
-	// Will is a topic that says online while the link is connected. The broker itself says
-	// offline there when the agent is killed, or its device loses power.
+	// Will is a topic whose message is online while the link is connected. If the agent is killed or
+	// its device loses power, the broker itself publishes offline at this topic.
 	Will string
-	// Topics are read: each message goes to the function, on one goroutine, which it must not
-	// keep. Messages that the broker had kept do not count: nobody knows how old they are.
+	// Topics holds the topics to read, each with a function. The link calls the function with each
+	// message, on one goroutine; the function must not keep the payload. The link ignores messages
+	// that the broker had kept, because their age is unknown.
 	Topics map[string]func(payload []byte)
 	Log    *slog.Logger
 }
 
-// A Link is a connection that is made again whenever it is lost.
+// A Link is a connection that connects again whenever the connection is lost.
 type Link struct {
 	cfg    Config
 	client paho.Client
@@ -60,7 +61,7 @@ type Link struct {
 	told string            // why there is no connection; "": there is one
 }
 
-// Open begins to connect, and does not wait for it.
+// Open begins to connect, and does not wait for the connection.
 func Open(cfg Config) *Link {
 	ctx, end := context.WithCancel(context.Background())
 	l := &Link{cfg: cfg, wake: make(chan struct{}, 1), end: end, ended: make(chan struct{}),

@@ -14,9 +14,8 @@ import (
 // ErrNoNumber is matched by the errors of [Number].
 var ErrNoNumber = errors.New("the message has no number")
 
-// Number reads a number from a message. Either the whole message is one, or the message is JSON and
-// field names one, as in climate.temperature. A message is at most as long as a packet; unneeded
-// parts are not kept.
+// Number reads a number from a message. Either the whole message is a number, or the message is
+// JSON, and field is the path of a number in it, such as climate.temperature.
 func Number(payload []byte, field string) (float64, error) {
 	text := string(bytes.TrimSpace(payload[:min(len(payload), packetMost)]))
 	if field != "" {
@@ -71,7 +70,7 @@ func enter(d *json.Decoder, name string) error {
 	return fmt.Errorf("%w: no field %q", ErrNoNumber, name)
 }
 
-// skip passes a value, however deep it is.
+// skip reads past a value, of any depth.
 func skip(d *json.Decoder) error {
 	for depth := 0; ; {
 		t, err := d.Token()

@@ -16,8 +16,8 @@ type Forecast struct {
 	Record    uint64  `json:"record"` // of the run, whose model made it
 }
 
-// An Unusual is about readings that are far from their forecasts: when they begin, and when they
-// are over.
+// An Unusual reports that readings of a channel begin to be far from their forecasts, or that
+// they no longer are.
 type Unusual struct {
 	Channel    string    `json:"channel"`
 	Unit       string    `json:"unit,omitempty"`
@@ -35,7 +35,7 @@ type Sink interface {
 	Unusual(Unusual)
 }
 
-// Sinks are told alike.
+// Sinks is a Sink that passes each report to all its elements.
 type Sinks []Sink
 
 // Forecast implements [Sink].

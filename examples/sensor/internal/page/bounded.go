@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// connections is how many there are at once: a Pi has little memory, and each costs some 10 KB.
+// connections is the largest number of connections at the same time. A Raspberry Pi has little
+// memory, and each connection takes some 10 KB.
 const connections = 16
 
 // A queue accepts as many connections at once as it has places. Other connections wait in the

@@ -1,5 +1,5 @@
-// Package page shows what an agent has learned: a page for people, and metrics for Prometheus. It
-// takes no commands and needs no scripts.
+// Package page shows what an agent has learned: a page for people, and metrics for Prometheus.
+// The page takes no commands and needs no scripts.
 package page
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/zofl/zofl/examples/sensor/internal/notice"
 )
 
-// most is how many of the unusual readings the page has.
+// most is the largest number of unusual readings on the page.
 const most = 20
 
 // A Page is a [notice.Sink] that serves the last reports.
@@ -73,8 +73,8 @@ func (p *Page) Close() error {
 	return nil
 }
 
-// here answers only requests for this machine: a page elsewhere whose name was pointed at it must
-// not read its answers.
+// here answers only requests whose host is this machine. Otherwise a page of another site could
+// make its name resolve to this machine, and read the answers.
 func here(next http.Handler) http.Handler {
 	own, _ := os.Hostname() // without one, addresses do
 	own, _, _ = strings.Cut(own, ".")
