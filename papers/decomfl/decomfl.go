@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// The DeComFL experiments on MNIST: 100 clients with 600 samples each, IID, 10 a
-// round.
+// The DeComFL experiments on MNIST have 100 clients with 600 IID samples each, of which 10 take
+// part in a round.
 const (
 	clients = 100
 	asked   = 10
@@ -56,7 +56,7 @@ func (d *setting) training(s *lab.Set) *lab.Training {
 	}
 }
 
-// null returns a short training of the setting, with a loss that costs nothing.
+// null returns a short training of the setting, with a loss that takes no time.
 func (d *setting) null(s *lab.Set, rounds uint64) *lab.Training {
 	n := *d
 	n.name, n.rounds = d.name+"-null", rounds

@@ -1,4 +1,5 @@
-// Package decomfl asks which claims of the DeComFL paper hold where models are trained: accuracy by
-// rounds and by settings, bytes, time, and the methods by gradients that the paper compares with,
-// which package firstorder has. Package device measures what devices fetch and keep.
+// Package decomfl asks which claims of the DeComFL paper about training hold: on accuracy by
+// rounds and by settings, on bytes and time, and on the comparison with methods by gradients,
+// which package firstorder implements. Package device measures the traffic and the memory of
+// devices.
 package decomfl

@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// fashion is figures 3, 6 and 7 of DeComFL: Fashion-MNIST with P doubled three times,
-// against methods by gradients.
+// fashion makes figures 3, 6 and 7 of DeComFL: training on Fashion-MNIST with P doubled three
+// times, compared with methods by gradients.
 func fashion() lab.Experiment {
 	return lab.Experiment{
 		ID: "decomfl-fashion",
@@ -31,7 +31,7 @@ func fashion() lab.Experiment {
 	}
 }
 
-// A fashionSize says how much of the experiment is run.
+// A fashionSize says which parts of the experiment a trial runs.
 type fashionSize struct {
 	mlp    bool // an MLP of 6,634 parameters on 14x14 pixels in place of the CNN of 1,206,590
 	batch  uint32
@@ -41,7 +41,7 @@ type fashionSize struct {
 	seeds  int
 }
 
-// fashionSizeOf returns the size for an environment. The paper's is 3,000 rounds.
+// fashionSizeOf returns the size for an environment. The paper trains for 3,000 rounds.
 func fashionSizeOf(e *lab.Env) fashionSize {
 	s := fashionSize{batch: 256, p: 25, rounds: 3000, first: 1000}
 	if e.Short {
@@ -130,7 +130,8 @@ func (s *fashionSize) arms() []gradientArm {
 	}
 }
 
-// fashion trains DeComFL twice and every method by gradients, and makes the figures' claims.
+// fashion trains DeComFL twice and every method by gradients, and adds the claims about the
+// figures.
 func (x *trial) fashion(s fashionSize, train, test models.Differentiable) error {
 	d := &duel{train: train, test: test, rounds: s.first, every: max(s.first/20, 1), target: 0.70}
 	x.Report.Figure.Title = "Fashion-MNIST: DeComFL and methods by gradients"

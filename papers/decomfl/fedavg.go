@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/papers/models"
 )
 
-// fedAvg is figure 5 of DeComFL, FedAvg by gradients at four steps, and figure 2's comparison of
-// the traffic with DeComFL.
+// fedAvg makes figure 5 of DeComFL, FedAvg by gradients at four step sizes, and the comparison of
+// traffic with DeComFL in figure 2.
 func fedAvg() lab.Experiment {
 	return lab.Experiment{
 		ID:    "decomfl-fedavg",
@@ -21,7 +21,7 @@ func fedAvg() lab.Experiment {
 	}
 }
 
-// A fedavgSize says how much of the experiment is run.
+// A fedavgSize says which parts of the experiment a trial runs.
 type fedavgSize struct {
 	local   []int // values of K
 	batch   uint32
@@ -39,7 +39,7 @@ func fedavgSizeOf(e *lab.Env) fedavgSize {
 	return s
 }
 
-// fedavgSteps are the steps of figure 5.
+// fedavgSteps are the step sizes of figure 5.
 var fedavgSteps = []float32{0.1, 0.05, 0.01, 0.005}
 
 func (x *trial) fedavg(s fedavgSize) error {
@@ -71,7 +71,8 @@ func (x *trial) fedavg(s fedavgSize) error {
 	return nil
 }
 
-// fedavgAt trains FedAvg with K local steps at each step size, and claims figure 5's choice.
+// fedavgAt trains FedAvg with K local steps at each step size, and adds the claim that the step
+// size chosen in figure 5 is best here too.
 func (x *trial) fedavgAt(d *duel, k, batch int) (curves []*duelCurve, err error) {
 	holds := true
 	var texts []string

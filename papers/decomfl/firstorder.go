@@ -21,8 +21,9 @@ type gradientArm struct {
 	method firstorder.Method
 }
 
-// A duel trains DeComFL and methods by gradients on the same shares of one data set, from their own
-// starts. Traffic is counted in numbers of four bytes, for a client that takes part in every round.
+// A duel trains DeComFL and methods by gradients on the same shares of one data set; each method
+// starts from its own initial parameters. A duel counts traffic in numbers of four bytes, for a
+// client that takes part in every round.
 type duel struct {
 	train, test models.Differentiable
 	rounds      int // of methods by gradients
@@ -50,7 +51,7 @@ type duelCurve struct {
 
 func (c *duelCurve) last() duelPoint { return c.points[len(c.points)-1] }
 
-// first returns the first point that has an accuracy.
+// first returns the first point with at least this accuracy.
 func (c *duelCurve) first(accuracy float64) (duelPoint, bool) {
 	i := slices.IndexFunc(c.points, func(p duelPoint) bool { return p.accuracy >= accuracy })
 	if i < 0 {
@@ -59,7 +60,7 @@ func (c *duelCurve) first(accuracy float64) (duelPoint, bool) {
 	return c.points[i], true
 }
 
-// after returns the last point that is not after a round.
+// after returns the last point up to a round.
 func (c *duelCurve) after(round uint64) duelPoint {
 	var at duelPoint
 	for _, p := range c.points {
@@ -136,7 +137,8 @@ func (d *duel) draw(r *lab.Report, curves []*duelCurve) {
 	r.More = append(r.More, numbers)
 }
 
-// fewerNumbers claims that DeComFL reaches the target with fewer numbers than every other method.
+// fewerNumbers adds the claim that DeComFL reaches the target with fewer numbers than every other
+// method.
 func (d *duel) fewerNumbers(r *lab.Report, ours *duelCurve, others []*duelCurve) {
 	point, holds := ours.first(d.target)
 	least := math.Inf(1)
@@ -150,7 +152,8 @@ func (d *duel) fewerNumbers(r *lab.Report, ours *duelCurve, others []*duelCurve)
 		d.target), "%.0f numbers of a client, of the others %.0f at least", point.numbers, least)
 }
 
-// slower claims that DeComFL is behind a method with gradients after the same number of rounds.
+// slower adds the claim that DeComFL has a lower accuracy than a method with gradients after the
+// same number of rounds.
 func (d *duel) slower(r *lab.Report, ours, other *duelCurve) {
 	round := min(ours.last().round, other.last().round)
 	r.Claim(ours.after(round).accuracy < other.after(round).accuracy,

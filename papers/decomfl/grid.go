@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/papers/run"
 )
 
-// grid is figure 2 of DeComFL: the CNN at every K and P, cheapest first, so that a run
-// which is stopped has as many of them as fit.
+// grid makes figure 2 of DeComFL: the CNN at every K and P. grid trains the cheapest settings
+// first, so that a stopped experiment has results for as many settings as possible.
 func grid() lab.Experiment {
 	return lab.Experiment{
 		ID:    "decomfl-grid",
@@ -50,9 +50,10 @@ func gridCells(e *lab.Env) ([]setting, error) {
 
 func cellName(d *setting) string { return fmt.Sprintf("k%d-p%d", d.k, d.p) }
 
-// grid trains the cells, and claims of each the published curve, and of each row and column
-// that more local steps or perturbations helped. Cells of one claim have the same number of
-// rounds, the last that all of them were measured at.
+// grid trains the cells. For each cell, grid adds the claim that the training reaches the
+// published curve. For each row and column, grid adds the claim that more local steps or
+// perturbations give a higher accuracy. grid compares the cells of a claim after the last round
+// at which all of them have a measurement.
 func (x *trial) grid(cells []setting) error {
 	at := func(k, p uint32) *setting {
 		i := slices.IndexFunc(cells, func(d setting) bool { return d.k == k && d.p == p })
@@ -79,7 +80,8 @@ func (x *trial) grid(cells []setting) error {
 	return nil
 }
 
-// moreHelps claims that a setting has more accuracy in the end than one with less work a round.
+// moreHelps adds the claim that a setting has a higher final accuracy than a setting with fewer
+// perturbations or local steps.
 func (x *trial) moreHelps(claim string, less, more *setting) {
 	if less == nil || more == nil {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/papers/run"
 )
 
-// help claims that perturbations and local steps help. It uses softmax, where many runs are
-// cheap.
+// help adds the claims that more perturbations and more local steps give a higher accuracy. help
+// trains softmax regression, because many runs of it are cheap.
 func (x *trial) help() error {
 	if err := x.axis("more perturbations help", "P", []uint32{10, 20, 40},
 		func(d *setting, v uint32) { d.p = v }); err != nil {
@@ -20,7 +20,7 @@ func (x *trial) help() error {
 		func(d *setting, v uint32) { d.k = v })
 }
 
-// axis claims that the largest value of a setting gives more accuracy than the smallest.
+// axis adds the claim that the largest value of a setting gives more accuracy than the smallest.
 func (x *trial) axis(claim, letter string, values []uint32,
 	set func(*setting, uint32)) error {
 	rounds := uint64(100)
@@ -62,8 +62,8 @@ func whyEarly(results lab.Results, rounds uint64) string {
 	return ""
 }
 
-// bytes claims that scalars travel instead of gradients: FedAvg sends d floats each way for
-// each client in a round.
+// bytes adds the claim that scalars take fewer bytes than gradients: FedAvg sends d floats each
+// way for each client in a round.
 func (x *trial) bytes() error {
 	d := x.shorter(cnnSetting, 100)
 	results, err := x.train(d, x.Env.SeedsOr(3))
@@ -84,9 +84,9 @@ func (x *trial) fewerBytes(d *setting, results lab.Results) {
 		ours, clients, fedavg, asked, fedavg/ours)
 }
 
-// time claims that a round takes no longer than the official code's, and that everything
-// except the forward pass does not either. The latter is measured with a loss that costs
-// nothing.
+// time adds the claims that a round takes no longer than a round of the official code, and that
+// everything except the forward passes takes no longer either. time measures the second with a
+// loss that takes no time.
 func (x *trial) time() error {
 	for _, s := range []struct {
 		setting

@@ -119,8 +119,8 @@ func (x *trial) compare() error {
 	return nil
 }
 
-// within claims that the seeds' mean is not below the lowest official run. A run that did
-// not reach the round counts as below.
+// within adds the claim that the mean over the seeds is not below the lowest official run. A run
+// that ended before the round counts as below.
 func (x *trial) within(d *setting, results lab.Results, official []officialRange,
 	whose string, at ...uint64) {
 	line := chart.Line{Name: d.name + ", " + whose}
@@ -163,8 +163,8 @@ func (x *trial) diverge() error {
 	return nil
 }
 
-// guarded claims that no run blew up: each was ended as diverged, or its test loss is below that of
-// guessing.
+// guarded adds the claim that no run continued after it diverged: the coordinator ended each run
+// as diverged, or the run's test loss is below the loss of guessing.
 func (x *trial) guarded(d *setting, results lab.Results, official string) {
 	holds := len(results) > 0
 	var each []string

@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// projection is figure 8 of DeComFL: its Algorithm 5, by which clients send the inner
-// products of their gradients with the directions, against differences along the same
+// projection makes figure 8 of DeComFL. The figure compares Algorithm 5, in which clients send
+// the inner products of their gradients with the directions, with differences along the same
 // directions on the same minibatches.
 func projection() lab.Experiment {
 	return lab.Experiment{
@@ -56,7 +56,7 @@ func projectionTasks(e *lab.Env) []projectionTask {
 	return list
 }
 
-// A scalarKind is how clients make their scalars.
+// A scalarKind says how clients compute their scalars.
 type scalarKind struct {
 	name, title string
 	central     bool
@@ -64,8 +64,9 @@ type scalarKind struct {
 	projects    bool
 }
 
-// scalarKinds are the two that the figure compares, with the forward difference of (3), and
-// the same with a hundred times the mu, by which a difference sees more of the curvature.
+// scalarKinds are the inner products and the forward differences of (3), which the figure
+// compares, and forward differences with a hundred times the mu, where the curvature of the loss
+// has more effect.
 var scalarKinds = []scalarKind{
 	{"zo", "differences", false, 1e-3, false},
 	{"wide", "differences, mu 0.1", false, 0.1, false},

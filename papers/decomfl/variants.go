@@ -6,8 +6,8 @@ import (
 	"github.com/zofl/zofl/papers/lab"
 )
 
-// variants are the CNN with batch 256 and other K and P, for those values and step
-// sizes that were published.
+// variants returns experiments on the CNN with batch 256 and the other values of K and P for
+// which the authors published curves.
 func variants() []lab.Experiment {
 	var list []lab.Experiment
 	for _, k := range []uint32{1, 4, 10} {
@@ -42,8 +42,9 @@ func variantSetting(k, p uint32) setting {
 // shortImages is the number of images that a short experiment may train on.
 const shortImages = 250_000
 
-// variant trains a setting and claims the published curve. A short experiment is a few rounds with
-// small minibatches. No published result can be compared with it.
+// variant trains a setting, and adds the claim that the training reaches the published curve. A
+// short experiment is a few rounds with small minibatches. No published result can be compared
+// with it.
 func (x *trial) variant(d setting) error {
 	official := publishedCNN[[2]uint32{d.k, d.p}]
 	if x.Env.Short {

@@ -2,7 +2,7 @@ package eavesdrop
 
 import "fmt"
 
-// An arm is a run that is attacked.
+// An arm is a run that the experiment attacks.
 type arm struct {
 	name, title string
 	settings    string // fields of the plan
@@ -46,7 +46,8 @@ const (
 		"precision=half step=0.02"
 )
 
-// arms are the runs. Steps were chosen by the accuracy with seed 1.
+// arms are the runs that the experiment attacks. We chose the step sizes by the accuracy with
+// seed 1.
 var arms = completed(
 	arm{name: "own", title: "own directions, relay", settings: ownDirections,
 		views: []view{logView}},
@@ -76,7 +77,8 @@ func completed(arms ...arm) []arm {
 	crowd := append([]arm{{name: "none", title: "no noise",
 		settings: sharedDirections + " step=0.008"}}, noiseArms()...)
 	for _, a := range crowd {
-		// A crowd's devices give gradients: that many losses take a day.
+		// The devices of a crowd give gradients, because the losses of so many devices would take a
+		// day.
 		a.name, a.title, a.gradients = "crowd-"+a.name, "1,000 IID devices, "+a.title, true
 		a.devices, a.seeds, a.views = 1000, 1, []view{noView}
 		if a.epsilon > 0 {
@@ -108,8 +110,8 @@ func noiseArms() (arms []arm) {
 	return arms
 }
 
-// steps are the steps of runs with noise. A device's 10 scalars are cut to a norm of 3, which
-// is shorter than most.
+// steps are the step sizes of runs with noise. A device scales its 10 scalars down to a norm of
+// at most 3; most devices' scalars have a larger norm.
 var steps = map[string]float64{
 	"device-2": 3e-4, "device-4": 3e-4, "device-8": 1e-3,
 	"coordinator-2": 1e-3, "coordinator-4": 3e-3, "coordinator-8": 1e-2,

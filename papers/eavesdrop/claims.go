@@ -46,7 +46,8 @@ func (c *claims) mean(arm string, figure func(*score) float64) float64 {
 	return lab.Mean(lab.Each(c.found[arm], func(s score) float64 { return figure(&s) }))
 }
 
-// told claims that the first view of each arm reveals as much about labels as holds says.
+// told adds the claim that holds is true for the correlation of labels that the first view of
+// each arm reveals.
 func (c *claims) told(claim string, holds func(float64) bool, arms ...string) {
 	all, figures := true, []string{}
 	for _, arm := range arms {
@@ -84,7 +85,7 @@ func (c *claims) alike(claim, arm string) {
 		scalars, losses)
 }
 
-// price compares accuracies with and without noise.
+// price compares the accuracies of two arms, one without and one with noise.
 func (c *claims) price(claim, plain, noisy string) {
 	if c.found[plain] == nil || c.found[noisy] == nil {
 		return

@@ -1,3 +1,3 @@
-// Package eavesdrop measures what the scalars of a run reveal about the data of its devices, and
-// what hides the data. Package leak has the estimates that a spy makes.
+// Package eavesdrop measures how much the scalars of a run reveal about the data of its devices,
+// and which settings hide the data. Package leak has the estimates that an attacker makes.
 package eavesdrop

@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/plan/planfile"
 )
 
-// Experiment attacks what devices send.
+// Experiment returns the experiment that attacks the messages of devices.
 func Experiment() lab.Experiment {
 	return lab.Experiment{
 		ID:    "leak",
@@ -94,7 +94,8 @@ func (x *trial) all() error {
 	return nil
 }
 
-// cell formats the mean of the seeds, or "" if there is nothing to attack.
+// cell formats the mean of a value over the seeds, or returns "" if the question makes no sense
+// for the arm.
 func cell(scores []score, value func(*score) float64) string {
 	sum := 0.0
 	for i := range scores {

@@ -18,7 +18,8 @@ type score struct {
 	Views    []finding `json:"views"`
 }
 
-// A finding is what a view found, or untold if the question makes no sense.
+// A finding holds the results of attacking one view. A result is untold if the question makes no
+// sense for the view.
 type finding struct {
 	First   float64 `json:"first"`   // correlation of labels' parts after the first rounds
 	All     float64 `json:"all"`     // after all
@@ -28,7 +29,7 @@ type finding struct {
 	Losses  float64 `json:"losses"`  // by the losses
 }
 
-// untold is no figure of an attack.
+// untold stands for a result that does not exist; no attack has this result.
 const untold = -9.0
 
 func (f *finding) cells() []float64 {
@@ -92,7 +93,7 @@ func (x *trial) attack(s *score, a arm, spy *spy, r *run.Result, shares [][]int)
 	return nil
 }
 
-// found attacks the data of one view.
+// found attacks the observations of one view, and returns the finding.
 func found(v view, spy *spy, seen [][]leak.Observation, truth [][]float64) finding {
 	f := finding{untold, untold, untold, untold, untold, untold}
 	near := leak.Near(truth)
@@ -117,8 +118,8 @@ func found(v view, spy *spy, seen [][]leak.Observation, truth [][]float64) findi
 	return f
 }
 
-// series returns the scalars of each device by round and group, and how far its losses were from
-// the mean of the others.
+// series returns the scalars of each device by round and group, and the difference between each
+// device's losses and the mean of the other devices' losses.
 func (s *spy) series(devices int) (scalars, losses []map[uint64][]float64) {
 	scalars = make([]map[uint64][]float64, devices)
 	losses = make([]map[uint64][]float64, devices)
@@ -150,7 +151,7 @@ func histograms(labels []uint8, shares [][]int) [][]float64 {
 	return list
 }
 
-// fleets returns the mean of histograms for each.
+// fleets returns, for each device, the mean of all histograms.
 func fleets(list [][]float64) [][]float64 {
 	mean := make([]float64, labelCount)
 	for _, h := range list {

@@ -35,7 +35,7 @@ func newSpy(p *plan.Plan) *spy {
 	return &spy{plan: p, sent: map[uint64]map[int]sentScalars{}}
 }
 
-// heard notes a reply.
+// heard stores the scalars of a reply.
 func (s *spy) heard(slot int, frame []byte) {
 	r, err := wire.DecodeReply(frame)
 	if err != nil || r.Kind != wire.Contribution {
@@ -57,7 +57,7 @@ func decoded(p *plan.Plan, scalars wire.Scalars) []float32 {
 	return values
 }
 
-// source returns the owner of the directions along which a device's scalars lie.
+// source returns the owner of the directions for which the device computed its scalars.
 func (s *spy) source(slot int, one *sentScalars) uint32 {
 	switch s.plan.Sharing {
 	case plan.SharedDirections:
@@ -68,10 +68,11 @@ func (s *spy) source(slot int, one *sentScalars) uint32 {
 	return prng.Slot(uint32(slot))
 }
 
-// pupils is how many images of each label the attacker has: test images, which no device has.
+// pupils is the number of images of each label that the attacker has. These are test images,
+// which no device has.
 const pupils = 30
 
-// A reader replays a log, with images of its own.
+// A reader replays a log, and evaluates the model on the attacker's images.
 type reader struct {
 	spy     *spy
 	replica *replica.Replica

@@ -1,3 +1,3 @@
-// Package further asks which ideas beat the recipe of the preset zofl, and which ends of a run.
-// It screens them in the simulation of package ideas.
+// Package further asks which ideas, and which settings for the end of a run, beat the recipe of
+// the preset zofl. The package compares them in the simulation of package ideas.
 package further

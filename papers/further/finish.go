@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/papers/tasks"
 )
 
-// Finish asks how much the last third of a run costs the recipe. It compares each other end alone
-// with the recipe, at equal queries.
+// Finish asks how much accuracy the recipe loses in the last third of a run. Finish compares the
+// recipe with variants that each change one setting of the end, at equal queries.
 func Finish() lab.Experiment {
 	return lab.Experiment{
 		ID:    "finish",
@@ -21,8 +21,8 @@ func Finish() lab.Experiment {
 	}
 }
 
-// finishStudy has the recipe's directions and minibatches, for a number of its rounds, of 20
-// queries each; 0: some 8,000 queries.
+// finishStudy returns the study with the recipe's directions and minibatches. A run has this
+// number of the recipe's rounds, of 20 queries each; 0: about 8,000 queries.
 func finishStudy(rounds uint64) study {
 	s := study{tasks: finishTasks(), usual: 2, arms: finishArms(), rounds: 728,
 		steps: []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64}}
@@ -32,7 +32,7 @@ func finishStudy(rounds uint64) study {
 	return s
 }
 
-// finishTasks are two that end where minibatches are what limits them.
+// finishTasks returns two tasks on which the noise of minibatches limits the final accuracy.
 func finishTasks() []task {
 	var list []task
 	for _, name := range []string{"mnist", "fashion-mnist"} {
@@ -42,7 +42,7 @@ func finishTasks() []task {
 	return list
 }
 
-// finishArms lists the ends, the recipe's first.
+// finishArms lists the arms, the recipe first.
 func finishArms() []arm {
 	list := []arm{{name: "recipe", title: "the recipe, P=19, batch 200"}}
 	add := func(name, title, costs string, a ideas.Arm) {

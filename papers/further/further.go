@@ -17,8 +17,9 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// Experiment asks which ideas would make the recipe better: each alone, against the recipe at equal
-// queries and, where a scalar's share of bytes differs, at equal bytes.
+// Experiment asks which ideas would make the recipe better. Experiment adds each idea alone, and
+// compares the result with the recipe at equal queries, and at equal bytes if the number of bytes
+// per query differs.
 func Experiment() lab.Experiment {
 	return lab.Experiment{
 		ID:    "further",
@@ -41,7 +42,8 @@ func (t *task) key() string {
 	return fmt.Sprintf("{defaultsTask:%s cnn:%v}", t.Task.Key(), t.cnn)
 }
 
-// imageTasks are dealt to 100 devices alike. A run has the queries of 200 rounds of the recipe.
+// imageTasks returns tasks with 100 devices, whose data are alike. A run has the queries of 200
+// rounds of the recipe.
 func imageTasks() []task {
 	list := []task{
 		{Task: tasks.Task{Name: "mnist-softmax", Data: "mnist", Scale: tasks.Unit}},
@@ -72,8 +74,8 @@ func (t *task) models(e *lab.Env) (train, test models.Differentiable, err error)
 		models.NewCNNSmall(s.Test.Shrink(t.Shrink), s.Mean, s.Std), nil
 }
 
-// An arm is an idea. What its run may spend, the recipe's queries unless said, is also in
-// its name.
+// An arm is an idea. The name of an arm also says the budget of its run if this is not the number
+// of the recipe's queries.
 type arm struct {
 	ideas.Arm
 	name, title string
@@ -81,7 +83,7 @@ type arm struct {
 	costs       string // beside queries and bytes
 }
 
-// spent returns the cost by which an arm is measured.
+// spent returns the cost at which the experiment compares an arm: queries or bytes.
 func (a *arm) spent(s ideas.Spent) float64 {
 	switch a.equal {
 	case "bytes":
@@ -92,8 +94,8 @@ func (a *arm) spent(s ideas.Spent) float64 {
 	return float64(s.Queries)
 }
 
-// arms lists the ideas, the recipe first. The free ones use what no scalar reveals, to see what an
-// idea could bring at most.
+// arms lists the ideas, the recipe first. The arms marked as free use values that no scalar
+// reveals, to show the largest possible gain of an idea.
 func arms() []arm {
 	idea := func(name, title, costs string, a ideas.Arm) arm {
 		return arm{name: name, title: title, costs: costs, Arm: a}
@@ -169,7 +171,8 @@ func broadStudy() study {
 		steps: []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56}}
 }
 
-// runStudy runs a study and marks its report: it screens, whether asked to or not.
+// runStudy runs a study, and marks its report as screened, because the simulation always uses
+// gradients.
 func runStudy(t *lab.Trial, s study) error {
 	x, err := newTrial(t, s)
 	if err != nil {
@@ -204,7 +207,7 @@ func newTrial(t *lab.Trial, s study) (*trial, error) {
 	return x, err
 }
 
-// chosenIdeas returns the recipe, and the arms that are asked for.
+// chosenIdeas returns the recipe and the requested arms.
 func chosenIdeas(all []arm, asked []string) ([]arm, error) {
 	kept, err := lab.Chosen("arm", asked, lab.Each(all, func(a arm) string { return a.name }))
 	var list []arm
@@ -216,7 +219,7 @@ func chosenIdeas(all []arm, asked []string) ([]arm, error) {
 	return list, err
 }
 
-// price returns the bytes of a device for a round, of which there are 100, and 10 contribute.
+// price returns the bytes of a device for a round in which 10 of 100 devices contribute.
 func (x *trial) price(dim, scalars int) (float64, error) {
 	p, err := preset.Unbound("zofl", "further", uint64(dim))
 	if err != nil {

@@ -44,8 +44,9 @@ func (x *trial) all() error {
 	return nil
 }
 
-// tune returns the result of an arm with its best step. The first seed chooses it: from the middle
-// of the grid up, or else down, as long as the last accuracy grows.
+// tune returns the result of an arm with its best step size. tune chooses the step size with the
+// first seed: from the middle of the grid, it tries larger steps, or else smaller ones, as long
+// as the final accuracy grows.
 func (x *trial) tune(t *task, train, test models.Differentiable,
 	a *arm) (best result, err error) {
 	try := func(i int) (r result, err error) {
@@ -100,8 +101,8 @@ func (r *result) final() (list []float64) {
 	return list
 }
 
-// reach returns the part of the recipe's cost after which the mean accuracy is at least its last;
-// NaN if never.
+// reach returns the share of the recipe's cost after which the arm's mean accuracy is at least
+// the recipe's final mean accuracy. If the arm never reaches that accuracy, reach returns NaN.
 func (r *result) reach(recipe *result) float64 {
 	want := lab.Mean(recipe.final())
 	whole := recipe.seeds[0][len(recipe.seeds[0])-1]
@@ -117,8 +118,8 @@ func (r *result) reach(recipe *result) float64 {
 	return math.NaN()
 }
 
-// wins reports whether every seed ends above the recipe's same seed, and on the mean by more than
-// the recipe's seeds differ.
+// wins reports whether the arm's final accuracy is above the recipe's for every seed, and whether
+// the mean difference is larger than the spread of the recipe's seeds.
 func (r *result) wins(recipe *result) bool {
 	a, b := r.final(), recipe.final()
 	for i := range a {
@@ -146,7 +147,7 @@ func (r *result) text(recipe *result) string {
 	return text
 }
 
-// conclude adds the summary and a claim for each idea that every task has a result of.
+// conclude adds the summary, and a claim for each idea that has results on all tasks.
 func (x *trial) conclude(results map[string][]result) {
 	x.Report.Summary.Columns = []string{"idea"}
 	for _, t := range x.tasks {

@@ -1,3 +1,3 @@
-// Package heterogeneity measures what clients with unlike data cost DeComFL, and how much of that
-// FedProx and SCAFFOLD recover.
+// Package heterogeneity measures how much accuracy DeComFL loses if clients have unlike data, and
+// how much of this loss FedProx and SCAFFOLD recover.
 package heterogeneity

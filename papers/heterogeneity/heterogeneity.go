@@ -9,9 +9,9 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Experiment asks what the DeComFL paper leaves open: what unlike clients cost, and
-// whether the remedies known for gradients, FedProx's pull and SCAFFOLD's control variates,
-// win that back.
+// Experiment asks a question that the DeComFL paper leaves open: how much accuracy training loses
+// with unlike clients, and whether FedProx's proximal term and SCAFFOLD's control variates,
+// remedies known for gradients, recover it.
 func Experiment() lab.Experiment {
 	return lab.Experiment{
 		ID:    "heterogeneity",
@@ -34,7 +34,7 @@ func (d *drift) String() string {
 	return fmt.Sprintf("%s, %d of %d clients, K=%d", lab.ModelName(d.cnn), d.asked, d.clients, d.k)
 }
 
-// A size says how much of the experiment is run.
+// A size says which parts of the experiment a trial runs.
 type size struct {
 	drifts  []drift
 	methods []contest.Method
@@ -71,8 +71,9 @@ func sizeOf(e *lab.Env) size {
 	return s
 }
 
-// driftMethods are the methods compared, DeComFL first. A pull of 1 is FZooS's; with the
-// larger steps a pull of 10 takes a local model most of the way back.
+// driftMethods are the methods compared, DeComFL first. A FedProx coefficient of 1 is FZooS's
+// value. With the larger step sizes, a coefficient of 10 returns a local model most of the way to
+// the global model.
 var driftMethods = func() []contest.Method {
 	plain := contest.Method{Name: "plain", Title: "DeComFL",
 		Set: []string{"difference=forward", "perturbations=10", "batch=32", "mu=1e-3", "rule=sgd"}}

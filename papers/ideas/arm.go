@@ -1,11 +1,11 @@
 package ideas
 
-// An Arm is the recipe with one idea. The zero value is the recipe.
+// An Arm is the recipe with one idea added. The zero Arm is the recipe alone.
 type Arm struct {
 	P, B []int // directions and samples a minibatch, by equal parts of the budget
 	K    int   // local steps, each with P directions and a minibatch; 0: 1
-	// Local is the length of a device's own move between two local steps, as a part of what the
-	// rule would move along its estimate.
+	// Local is the length of the move that a device makes between two local steps, relative to the
+	// move that the server rule would make along the device's estimate.
 	Local float64
 	// Orthogonal makes the directions of all devices in a round orthogonal to each other.
 	Orthogonal bool
@@ -17,9 +17,9 @@ type Arm struct {
 	Finish     Finish
 }
 
-// Shape says by what the directions' elements are multiplied: the square root of D, which has the
-// mean 1, so that the estimate is of D times the gradient. v is a running mean of squares of the
-// gradient's elements, h the diagonal of the Hessian.
+// Shape says by which factors a device multiplies the elements of its directions: by the square
+// root of D, a diagonal with mean 1, so that the device estimates D times the gradient. v is a
+// running mean of squares of the gradient's elements, h the diagonal of the Hessian.
 type Shape struct {
 	Of    Source
 	Power float64 // D is what the source has, to this power
@@ -27,7 +27,7 @@ type Shape struct {
 	Moves bool    // moves are multiplied by D, and directions are as they were
 }
 
-// A Source is where a diagonal comes from.
+// A Source says from which values an arm computes the diagonal D.
 type Source uint8
 
 const (
@@ -44,24 +44,26 @@ type Layers struct {
 	Power float64 // scale by (|g|^2 / trace h) of a layer to this power, from gradients; 0: not
 }
 
-// Memory says how a round's estimate uses earlier ones.
+// Memory says how the estimate of a round uses the estimates of earlier rounds.
 type Memory uint8
 
 const (
 	Momentum Memory = iota
-	// Control subtracts from each scalar what the momentum predicts, with the factor that fits
-	// best, and adds that part again: a control variate.
+	// Control uses the momentum as a control variate: it subtracts the momentum's prediction from
+	// each scalar, times the factor that fits best, and adds the same multiple of the momentum to
+	// the estimate.
 	Control
 	// LongControl is Control with a longer momentum of its own.
 	LongControl
-	// Kalman has a running estimate in place of the momentum, which each scalar corrects by what
-	// it differs from the prediction, with the gain 1/d of a filter without measurement noise.
+	// Kalman keeps a running estimate of the gradient in place of the momentum. Each scalar corrects
+	// the estimate by the difference between the scalar and its prediction, with the gain 1/d of a
+	// Kalman filter without measurement noise.
 	Kalman
-	// Squares replays the scalars of the last 10 rounds: the least-squares gradient of all.
+	// Squares uses the least-squares gradient for the scalars of the last 10 rounds.
 	Squares
 )
 
-// at returns the entry of a list for a part t of the budget, from 0 to 1.
+// at returns the entry of a list for the share t of the budget, from 0 to 1.
 func at(list []int, t float64, otherwise int) int {
 	if len(list) == 0 {
 		return otherwise

@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A diagonal shapes directions.
+// A diagonal holds the D of a [Shape], and multiplies directions by it.
 type diagonal struct {
 	v     []float64 // what it is made of
 	root  []float32 // of D; nil: 1
@@ -44,7 +44,7 @@ func (d *diagonal) shaped(g []float32) []float32 {
 	return out
 }
 
-// see adds a device's gradient, for [Exact].
+// see adds a device's gradient to the statistics of [Exact].
 func (d *diagonal) see(g []float32) {
 	if d.exact == nil {
 		d.exact = make([]float64, len(g))
@@ -56,7 +56,7 @@ func (d *diagonal) see(g []float32) {
 }
 
 // learn updates v with a round's scalars, whose estimate along the shaped directions is g. The
-// next round's directions have the new shape.
+// directions of the next round use the new v.
 func (d *diagonal) learn(a *Arm, list []summand, g []float32) {
 	square := func(i int) float64 { return 0 }
 	switch a.Shape.Of {
@@ -118,8 +118,9 @@ const (
 	reach      = 1e-2
 )
 
-// survey measures the gradient and the diagonal of the Hessian, where an arm wants them, at
-// equal parts of the budget. It is free: an idea that loses even so is not worth its scalars.
+// survey measures the gradient and the diagonal of the Hessian, if an arm uses these, at equal
+// intervals of the budget. A survey costs nothing of the budget: an idea that loses even with a
+// free survey would lose with a paid one.
 func (t *trial) survey(part float64) {
 	if t.Shape.Of != Hessian && t.Layers.Power == 0 || part*surveys < float64(t.surveyed) {
 		return
@@ -137,7 +138,7 @@ func (t *trial) survey(part float64) {
 	t.layers = layersOf(t.Train.Segments(), g, h, t.Layers.Power)
 }
 
-// hessian returns the mean of z * H z, which is the diagonal and noise.
+// hessian returns the mean of z * H z, which is the diagonal of the Hessian H plus noise.
 func (t *trial) hessian(rng *rand.Rand, rows []int) []float64 {
 	h := make([]float64, len(t.x))
 	z, up, down := make([]float32, len(h)), make([]float32, len(h)), make([]float32, len(h))
@@ -165,7 +166,8 @@ func (t *trial) hessian(rng *rand.Rand, rows []int) []float64 {
 // most is the largest ratio between the factors of two layers.
 const most = 16
 
-// layersOf returns factors of elements, of mean 1: (|g|^2 / trace h) of their layer to a power.
+// layersOf returns a factor for each element, with mean 1: (|g|^2 / trace h) of the element's
+// layer, to a power.
 func layersOf(layers []plan.Segment, g []float32, h []float64, power float64) []float32 {
 	var by []float64
 	from, top := 0, 0.0
@@ -193,7 +195,8 @@ func layersOf(layers []plan.Segment, g []float32, h []float64, power float64) []
 	return out
 }
 
-// lastLayer returns factors of elements: those of the last weights and biases, and 1; nil: 1.
+// lastLayer returns a factor for each element: factor for the weights and biases of the last
+// layer, 1 for the others. A nil result means 1 for all elements.
 func lastLayer(layers []plan.Segment, factor float64) []float32 {
 	if factor == 0 {
 		return nil

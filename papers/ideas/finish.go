@@ -2,16 +2,18 @@ package ideas
 
 import "math"
 
-// Finish says how a run ends. The zero value is the recipe's end.
+// Finish says how the settings of a run change until its end. The zero Finish is that of the
+// recipe.
 type Finish struct {
 	Fall  Fall
 	Decay float64 // of x; 0: 0.03
 	Late  float64 // momentum of the last third of the budget; 0: 0.9, as before
-	// Average measures a running mean of x over about this part of the budget; 0: x.
+	// Average is the share of the budget over which the simulation averages x before it measures the
+	// model; 0: no average.
 	Average float64
 }
 
-// A Fall is how the step falls until the budget ends.
+// A Fall says how the step size falls until the budget ends.
 type Fall uint8
 
 const (
@@ -21,7 +23,8 @@ const (
 	Auto               // as step=auto: 1/sqrt(1 + n/30) in round n, and linear to 0 from the middle on
 )
 
-// share returns the part of the first step after n rounds and a part of the budget.
+// share returns the ratio of the step size to the first step size, after n rounds and the share
+// used of the budget.
 func (f Fall) share(used float64, n int) float64 {
 	left := 1 - min(used, 1)
 	cosine := (1 - math.Cos(math.Pi*left)) / 2
@@ -36,7 +39,7 @@ func (f Fall) share(used float64, n int) float64 {
 	return floor + (1-floor)*cosine
 }
 
-// beta returns the share that the momentum keeps.
+// beta returns the momentum factor: the share of the momentum that a round keeps.
 func (t *trial) beta() float64 {
 	if t.Finish.Late > 0 && 3*t.used >= 2*t.Budget {
 		return t.Finish.Late
@@ -52,7 +55,7 @@ func (t *trial) decay() float64 {
 	return decay
 }
 
-// average moves the running mean of x, after a part of the budget was used.
+// average updates the running mean of x. part is the share of the budget used so far.
 func (t *trial) average(part float64) {
 	if t.Finish.Average == 0 {
 		return
@@ -66,7 +69,7 @@ func (t *trial) average(part float64) {
 	}
 }
 
-// model returns what is measured.
+// model returns the parameters that the simulation measures.
 func (t *trial) model() []float32 {
 	if t.mean != nil {
 		return t.mean

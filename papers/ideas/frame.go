@@ -7,21 +7,21 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// A frame has the directions of a round.
+// A frame holds the directions of a round.
 type frame struct {
 	key     prng.Key
 	p       int // of a step
 	steps   int
 	devices int
 	d       int
-	// columns, unless nil, makes all directions of the round orthogonal: with r one vector of
-	// signs and h a Walsh matrix, element i of direction j is r[i] h[j][columns[i]]. Up to the
-	// few elements that are left over, columns has each number equally often.
+	// columns, unless nil, makes all directions of the round orthogonal: with r one vector of signs
+	// and h a Walsh matrix, element i of direction j is r[i] h[j][columns[i]]. Apart from the few
+	// elements that are left over, columns contains each number equally often.
 	columns []uint8
 	signs   []float32
 }
 
-// walshLen is the most directions that can be orthogonal.
+// walshLen is the largest number of directions that a frame can make orthogonal.
 const walshLen = 256
 
 func newFrame(key prng.Key, a *Arm, p, devices, d int) *frame {
@@ -77,14 +77,14 @@ func (f *frame) project(g []float32, device, step int) []float32 {
 	return c
 }
 
-// A summand is the directions of a device's step with their coefficients.
+// A summand holds the directions of a device's step, with a coefficient for each.
 type summand struct {
 	f            *frame
 	device, step int
 	c            []float32
 }
 
-// sum returns factor times the sum of directions times their coefficients.
+// sum returns factor times the sum of all directions, each multiplied by its coefficient.
 func sum(d int, factor float64, list []summand) []float32 {
 	out := make([]float32, d)
 	var terms []prng.Term

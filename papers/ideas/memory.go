@@ -1,6 +1,7 @@
 package ideas
 
-// A memory holds what the estimates of earlier rounds leave, other than the momentum.
+// A memory holds the state that later rounds need from earlier estimates, apart from the
+// momentum.
 type memory struct {
 	long     []float32 // longer momentum
 	products float64   // running sums of <scalar, prediction> and of squared predictions
@@ -79,7 +80,7 @@ func (t *trial) controlled(list []summand) []float32 {
 	return g
 }
 
-// predictions returns the slopes that a gradient of m would have.
+// predictions returns the slopes along the directions if the gradient were m.
 func predictions(list []summand, m []float32) []summand {
 	out := append([]summand(nil), list...)
 	for i, s := range list {
@@ -113,8 +114,9 @@ func (t *trial) kalman(list []summand) []float32 {
 	return out
 }
 
-// leastSquares returns the shortest gradient that fits the window's scalars, lengthened by what
-// that many directions miss of a vector.
+// leastSquares returns the gradient of least norm that fits the scalars of the window.
+// leastSquares then multiplies this gradient by a factor above 1, because its norm lacks the part
+// of the gradient outside the span of the directions.
 func (t *trial) leastSquares(list []summand) []float32 {
 	r := &t.remembers
 	r.last = append(r.last, list)

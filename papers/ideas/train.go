@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// A Config is a run.
+// A Config describes a simulated run.
 type Config struct {
 	Arm
 	Train, Test models.Differentiable
@@ -21,7 +21,7 @@ type Config struct {
 	Asked       int     // devices a round
 	Seed        uint64
 	Step        float64 // of the first round
-	// Budget ends the run; Price is how much of it a round costs.
+	// Budget is the cost at which the run ends; Price is the cost of a round.
 	Budget float64
 	Price  func(Spent) float64
 	Bytes  func(scalars int) float64 // of a device a round, on average
@@ -130,7 +130,8 @@ func (t *trial) round() {
 		t.spent.Bytes + s.Bytes}
 }
 
-// device returns the scalars of a device, as they arrive. Between local steps it moves its own x.
+// device returns the rounded scalars of a device. Between local steps, device moves the device's
+// own x.
 func (t *trial) device(f *frame, i, device, b int, a float64) (list []summand) {
 	x := t.x
 	for k := range f.steps {

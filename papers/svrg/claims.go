@@ -9,7 +9,8 @@ import (
 	"github.com/zofl/zofl/papers/lab"
 )
 
-// lengths are the steps that are tried. At 0.1 the plain steps nearly diverge.
+// lengths are the step sizes that the experiment tries. With a step size of 0.1, the method
+// without variance reduction nearly diverges.
 var lengths = []float32{0.0125, 0.025, 0.05}
 
 // A trial is a running experiment.
@@ -19,7 +20,7 @@ type trial struct {
 	seeds  int
 }
 
-// all trains every method at every step, and simulates where directions come from.
+// all trains every method with every step size, and simulates every way to draw directions.
 func (x *trial) all() error {
 	x.Report.Figure = chart.Chart{Title: "ZO-SVRG on least squares", X: "round", Y: lab.AboveMinimum,
 		LogY: true}

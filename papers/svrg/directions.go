@@ -14,7 +14,7 @@ const (
 	fresh                   // each sample has its own at each point
 )
 
-// batches are the minibatches that are simulated.
+// batches are the minibatch sizes that the experiment simulates.
 var batches = []int{1, 4, 16}
 
 // directions simulates ZO-SVRG on one machine in float64, with slopes in place of differences, for
@@ -84,7 +84,8 @@ type simulation struct {
 	rng  *rand.Rand
 }
 
-// difference returns the mean over samples of the estimate at x less that at x0; nil: at x alone.
+// difference returns the mean over samples of the estimate at x minus the estimate at x0. If x0
+// is nil, difference returns the mean of the estimates at x.
 func (s *simulation) difference(samples []int, x, x0 []float64) []float64 {
 	v, z := make([]float64, len(x)), s.draw()
 	n := float64(len(samples))

@@ -12,7 +12,8 @@ import (
 )
 
 // Experiment tests whether ZO-SVRG does what its paper claims: an estimate whose noise vanishes
-// where that of ZO-SGD stays. The problem is a sum of many losses whose least value is known.
+// near the minimum, where the noise of ZO-SGD stays. The problem is a sum of many losses whose
+// least value is known.
 func Experiment() lab.Experiment {
 	return lab.Experiment{
 		ID:    "zo-svrg",
@@ -126,7 +127,7 @@ func (q *leastSquares) shares(uint64) ([][]int, error) {
 	return all, nil
 }
 
-// An arm is a method, and for how many times the rounds it is run.
+// An arm is a method, and a factor on the number of rounds.
 type arm struct {
 	name, title string
 	preset      string
@@ -141,7 +142,8 @@ const (
 	losses      = 2 * perturbations * (samples + 2*(steps-1)*batch)
 )
 
-// arms: the plain steps also run for as many losses of samples as ZO-SVRG takes.
+// arms are the methods. Plain ZO-SGD also runs for as many losses of samples as ZO-SVRG
+// evaluates.
 var arms = []arm{
 	{"sgd", "DeComFL", "decomfl", 1, false},
 	{"long", "DeComFL, as many losses of samples", "decomfl", losses / plainLosses, false},
