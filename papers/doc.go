@@ -1,6 +1,6 @@
-// Package papers has the experiments of the papers as programs. Each experiment trains or measures,
-// with the production code, what a paper did. For each of the paper's claims, it says whether the
-// claim holds here and with which figures. Cmd paper runs them.
+// Package papers has the experiments of the papers as programs. Each experiment repeats a
+// training or a measurement of a paper with the production code. For each of the paper's claims,
+// it says whether the claim holds here and with which figures. Cmd paper runs them.
 //
 // For most uses, take an experiment from [All] and call its Run.
 //

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// An entry is a file of an archive: its content is in a file, or is given. A directory's name ends
-// in a slash.
+// An entry is a file or directory of an archive. The content of a file is given, or is in another
+// file. The name of a directory ends in a slash.
 type entry struct {
 	name    string
 	mode    fs.FileMode
@@ -63,7 +63,7 @@ func writeFile(name string, write func(io.Writer) error) error {
 	return errors.Join(write(f), f.Close())
 }
 
-// writeTar writes files. They belong to root, except files with an owner.
+// writeTar writes the entries as a tar file. Entries without an owner belong to root.
 func writeTar(w io.Writer, entries []entry, at time.Time) error {
 	tw := tar.NewWriter(w)
 	for _, e := range entries {

@@ -47,14 +47,14 @@ func (b *build) bill(p *program) error {
 	})
 }
 
-// library is a module that is in the program.
+// library returns the component for a module that is in the program.
 func library(path, version string) cdx.Component {
 	return cdx.Component{BOMRef: purl(path, version), Type: cdx.ComponentTypeLibrary, Name: path,
 		Version: version, PackageURL: purl(path, version)}
 }
 
-// purl is the package URL of a module: https://github.com/package-url/purl-spec. Of what versions
-// of modules have, a plus sign alone needs an escape.
+// purl returns the package URL of a module: https://github.com/package-url/purl-spec. Of the
+// characters in versions of modules, only the plus sign needs an escape.
 func purl(path, version string) string {
 	return "pkg:golang/" + path + "@" + strings.ReplaceAll(version, "+", "%2B")
 }

@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 )
 
-// A program is built of a recipe for a target.
+// A program is the result of building a recipe for a target.
 type program struct {
 	*recipe
 	target  target
@@ -16,7 +16,8 @@ type program struct {
 	notices []byte           // what their licenses want to be told
 }
 
-// compile builds a program for a target. Nothing in it depends on where or when it is built.
+// compile builds a program for a target. The bytes of the program do not depend on where or when
+// compile builds it.
 func (b *build) compile(ctx context.Context, r *recipe, t target) (*program, error) {
 	p := &program{recipe: r, target: t, file: b.in("bin", t.file(), r.file(t))}
 	dir := b.in("src", filepath.FromSlash(r.dir))

@@ -10,7 +10,8 @@ import (
 	"github.com/goreleaser/nfpm/v2/files"
 )
 
-// pack makes the Debian package of a program: it, and the unit that runs it.
+// pack makes the Debian package of a program, with the program and the systemd unit that runs the
+// program.
 func (b *build) pack(p *program) error {
 	if p.target.deb == "" {
 		return nil
@@ -47,7 +48,7 @@ func (b *build) describe(p *program) *nfpm.Info {
 		License:    "Apache-2.0",
 		MTime:      b.at,
 		Overridables: nfpm.Overridables{
-			// Programs need nothing. Their units do, and so do the units' users.
+			// The programs need no other package. The units and the units' users need systemd.
 			Recommends: []string{"systemd"},
 			Deb:        nfpm.Deb{Compression: "gzip:6"}, // xz: a tenth less, for many times the work
 		},
@@ -87,7 +88,7 @@ func (b *build) describeSensor(info *nfpm.Info) {
 		PreRemove: b.debian("sensor", "prerm"), PostRemove: b.debian("sensor", "postrm")}
 }
 
-// debian is a file of this folder's.
+// debian returns the path of a file in this package's folder debian.
 func (b *build) debian(names ...string) string {
 	return b.in(append([]string{"src", "release", "debian"}, names...)...)
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// nobody is the user, by number, as whom the image's program runs: a Kubernetes that refuses root
-// checks the number.
+// nobody is the numeric user and group with which the image's program runs. A Kubernetes cluster
+// that refuses root checks the number.
 const nobody = "65532:65532"
 
-// image makes the OCI image of all its targets, as an archive of an OCI layout. It holds the
-// program, which is linked statically, and nothing that a shell could be started from.
+// image makes the OCI image of all its targets, as an archive of an OCI layout. The image
+// contains the statically linked program, and no shell.
 func (b *build) image(programs []*program) error {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, p := range programs {
@@ -37,7 +37,8 @@ func (b *build) image(programs []*program) error {
 	if err != nil || len(manifest.Manifests) == 0 {
 		return err
 	}
-	// The one entry of index.json is the image's own index, and its name is what it is loaded as.
+	// The only entry of index.json is the index of the image. The entry's name is the name under
+	// which tools load the image.
 	outer := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex),
 		mutate.IndexAddendum{Add: index, Descriptor: v1.Descriptor{Annotations: map[string]string{
 			"org.opencontainers.image.ref.name": b.version,

@@ -1,5 +1,6 @@
 // Command release builds all files of a release, twice: from two copies of the sources, in two
-// directories, the second with an empty cache. It keeps them if their hashes are equal.
+// directories, the second with an empty cache. Release keeps the files if the hashes of both
+// builds are equal.
 package main
 
 import (
@@ -59,7 +60,7 @@ func run(ctx context.Context, args []string) error {
 	return src.release(ctx, *out, chosen, passes(*once, *warm))
 }
 
-// passes says which builds there are.
+// passes returns the builds to make.
 func passes(once, warm bool) []pass {
 	all := []pass{{name: "first"}, {name: "second", cold: !warm}}
 	if once {

@@ -2,7 +2,7 @@ package main
 
 import "strings"
 
-// A recipe says which program is built, and how.
+// A recipe says which program to build, and with which options.
 type recipe struct {
 	name  string
 	dir   string   // of its module
@@ -19,8 +19,9 @@ var zofl = &recipe{
 	embedded: map[string]string{"uPlot": "coordinator/zofl/internal/dashboard/page/third-party/uplot"},
 }
 
-// sensor is the agent of Raspberry Pis, for its Debian package alone. Inlining is off but in the
-// packages that work on vectors, which makes it a tenth smaller, and rounds no slower.
+// sensor is the agent of Raspberry Pis, for its Debian package alone. The recipe switches
+// inlining off, except in the packages that work on vectors. Without inlining the program is a
+// tenth smaller, and rounds are no slower.
 var sensor = &recipe{
 	name: "zofl-sensor", dir: "examples/sensor", stamp: "main.stamp",
 	lean: []string{"-gcflags=all=-l", "-gcflags=math=", "-gcflags=math/bits=",

@@ -9,16 +9,17 @@ import (
 	"path/filepath"
 )
 
-// A pass is one of the builds that are compared.
+// A pass is one of the builds whose results release compares.
 type pass struct {
 	name string
 	cold bool // with an empty cache: everything is compiled again
 }
 
-// release makes the files of a release in every pass, and moves them to out if all passes made the
-// same.
+// release makes the files of a release in every pass, and moves the files to out if all passes
+// made the same bytes.
 func (s *source) release(ctx context.Context, out string, chosen []target, all []pass) error {
-	// Beside out, so that files need no copy. Directories of two passes have different names.
+	// The work directory is next to out, so that release can move files without a copy. Each pass
+	// has a directory of its own name.
 	work, err := os.MkdirTemp(filepath.Dir(out), "_release-")
 	if err != nil {
 		return err
@@ -95,7 +96,7 @@ func (b *build) make(ctx context.Context) ([]byte, error) {
 	return b.sums()
 }
 
-// program builds the program for a target, and the files that it alone has.
+// program builds the program for a target, and the files of the release for this target.
 func (b *build) program(ctx context.Context, t target) (*program, error) {
 	p, err := b.compile(ctx, zofl, t)
 	if err != nil {

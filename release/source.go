@@ -23,8 +23,8 @@ type source struct {
 	noWheels bool
 }
 
-// inspect looks at a repository. The version is the one of a tag v1.2.3 at its commit, if no file
-// differs from the commit.
+// inspect looks at a repository. If the commit has a tag such as v1.2.3, and no file differs from
+// the commit, the version is that of the tag.
 func inspect(ctx context.Context, dir string) (*source, error) {
 	s := &source{dir: dir}
 	var stamp, tags, changes, list string

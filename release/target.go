@@ -14,8 +14,8 @@ type target struct {
 	image    bool   // whether the image has it
 }
 
-// targets are all of a release. Debian's armhf has the program for ARM v6, which every Raspberry
-// Pi runs.
+// targets are all targets of a release. Debian's armhf has the program for ARM v6, which every
+// Raspberry Pi runs.
 var targets = []target{
 	{os: "linux", arch: "amd64", deb: "amd64", image: true},
 	{os: "linux", arch: "arm64", deb: "arm64", image: true},
@@ -27,7 +27,7 @@ var targets = []target{
 	{os: "windows", arch: "arm64"},
 }
 
-// String is the name on the command line.
+// String returns the name of the target on the command line.
 func (t target) String() string {
 	if t.arm != "" {
 		return t.os + "/armv" + t.arm
@@ -35,10 +35,11 @@ func (t target) String() string {
 	return t.os + "/" + t.arch
 }
 
-// file is the name within names of files.
+// file returns the target's name as a part of file names.
 func (t target) file() string { return strings.ReplaceAll(t.String(), "/", "_") }
 
-// env is what Go builds for it with, whatever is set here: the oldest processors of each kind.
+// env returns the environment of go build for the target, independent of the environment of this
+// process. The programs run on the oldest processors of each kind.
 func (t target) env() []string {
 	env := []string{"GOOS=" + t.os, "GOARCH=" + t.arch, "GOAMD64=v1", "GOARM64=v8.0",
 		"GOFIPS140=off"}
@@ -55,7 +56,7 @@ func names(list []target) (all []string) {
 	return all
 }
 
-// choose returns the targets of a list of names, all if it is empty.
+// choose returns the targets named in list, or all targets if list is empty.
 func choose(list string) (chosen []target, err error) {
 	if list == "" {
 		return targets, nil

@@ -22,8 +22,8 @@ func Experiment() lab.Experiment {
 	}
 }
 
-// A league is a model and the recipes that compete on it. The first ones, in number
-// plain, are plain DeComFL.
+// A league is a model and the recipes that the experiment compares on it. The first plain recipes
+// are plain DeComFL.
 type league struct {
 	cnn     bool
 	clients int
@@ -107,8 +107,8 @@ func (x *trial) train(s *lab.Set, l *league) ([]*contest.Entry, error) {
 	return entries, nil
 }
 
-// claims compares every recipe with the best of plain DeComFL, and the preset with all
-// others. The best is chosen at equal queries; bytes have their own claims.
+// claims compares every recipe with the best of plain DeComFL, and the preset with all others.
+// claims chooses the best of plain DeComFL at equal queries; there are separate claims for bytes.
 func (x *trial) claims(l *league, entries []*contest.Entry) {
 	plain := contest.BestOf(entries[:l.plain])
 	for _, e := range entries[l.plain:] {

@@ -1,3 +1,3 @@
-// Package beyond asks which combinations that no paper has beat DeComFL as its authors run it. The
-// best combination is the preset decomfl-adam.
+// Package beyond asks which combinations of methods, none of them in a paper, beat DeComFL with
+// the settings of its authors. The best combination is the preset decomfl-adam.
 package beyond

@@ -2,9 +2,9 @@ package beyond
 
 import "github.com/zofl/zofl/papers/contest"
 
-// Each recipe changes one or two things of an earlier one, to show what helps. A round of most
-// presets takes 20 queries of a device, of the others a multiple: they compete at equal queries and
-// bytes, not at equal rounds.
+// Each recipe changes one or two things of an earlier one, to show what helps. In a round of most
+// presets a device makes 20 queries, in a round of the others a multiple of 20. So the experiment
+// compares the recipes at equal queries and bytes, not at equal rounds.
 
 // softmaxRecipes returns the recipes with steps for softmax.
 func softmaxRecipes() []contest.Method { return recipes(2) }
@@ -13,8 +13,8 @@ func softmaxRecipes() []contest.Method { return recipes(2) }
 // official code.
 func cnnRecipes() []contest.Method { return recipes(1) }
 
-// recipes returns plain DeComFL twice, then the tried combinations, and last the preset. Steps are
-// those for the CNN times scale.
+// recipes returns plain DeComFL twice, then the combinations to try, and last the preset. The
+// step sizes are the step sizes for the CNN times scale.
 func recipes(scale float32) []contest.Method {
 	plain := contest.Method{Name: "p10", Title: "DeComFL, P=10", Set: []string{
 		"difference=central", "perturbations=10", "mu=1e-3", "rule=torch-momentum", "beta=0.9",
@@ -76,7 +76,7 @@ func adaptive(c contest.Method) []contest.Method {
 	return append(list, of(guided, "hta", "forward, history-guided, halves, adam", "adam"))
 }
 
-// ownPreset returns the best recipe as a preset, which anybody can use by name.
+// ownPreset returns the preset with the settings of the best recipe.
 func ownPreset(of []contest.Method) contest.Method {
 	best := find(of, "adam")
 	return contest.Method{

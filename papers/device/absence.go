@@ -18,12 +18,13 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// here is the number of records a client has before it leaves.
+// here is the number of records that a client has before it leaves.
 const here = 2
 
-// absence lets a client of an ended run fetch its first records, leave, and come back when
-// the log has missed more records. It returns the traffic from the return until the client
-// has them. There are no announcements in it, because none is made meanwhile.
+// absence lets a client fetch the first records of an ended run, leave, and come back when the
+// log has this many more records. absence returns the traffic from the client's return until the
+// client has all records. This traffic contains no announcements, because the coordinator makes
+// none in this time.
 func absence(ctx context.Context, r *run.Result, dim int, missed uint64) (run.Traffic, error) {
 	plan, err := firstPlan(ctx, r.Log)
 	if err != nil {
@@ -54,7 +55,7 @@ func absence(ctx context.Context, r *run.Result, dim int, missed uint64) (run.Tr
 
 func constant(context.Context, []float32, objective.Batch) (float64, error) { return 0, nil }
 
-// An absentee is a client that leaves once it has a given record.
+// An absentee is a client that leaves as soon as it has a given record.
 type absentee struct {
 	client *client.Client
 	until  uint64 // record at which it leaves

@@ -1,3 +1,3 @@
-// Package device measures the costs of DeComFL for devices other than queries: what an absent
-// device fetches, and how much memory a device needs.
+// Package device measures two costs of DeComFL for devices: the traffic of a device that was
+// absent, and the memory that a device needs.
 package device

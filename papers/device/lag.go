@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Lag is Table 1 of DeComFL, measured: M = 100 clients, m = 10 a round.
+// Lag measures Table 1 of DeComFL, with M = 100 clients, of which m = 10 take part in a round.
 func Lag() lab.Experiment {
 	return lab.Experiment{
 		ID: "decomfl-lag", Title: "scalars and bytes a round, and what a client gets that was away",
@@ -82,7 +82,7 @@ func lagShares() [][]int {
 	return shares
 }
 
-// rounds claims the traffic of a round.
+// rounds adds the claims about the traffic of a round.
 func (x *lagRun) rounds() error {
 	const rounds = 20
 	up, down := true, true
@@ -117,7 +117,7 @@ func (x *lagRun) rounds() error {
 	return nil
 }
 
-// away claims the traffic of a client that missed rounds.
+// away adds the claims about the traffic of a client that missed rounds.
 func (x *lagRun) away() error {
 	const k, p = 1, 10
 	r, err := x.train(k, p, lagSmall, lagRounds)

@@ -13,7 +13,8 @@ import (
 	plancost "github.com/zofl/zofl/plan/cost"
 )
 
-// A memoryCase is a kind of device: how it evaluates the loss, and how it moves.
+// A memoryCase is a kind of device, by the way in which the device evaluates the loss and moves
+// the model.
 type memoryCase struct {
 	streaming bool // the loss reads blocks; otherwise a flat vector
 	k         uint32
@@ -42,9 +43,9 @@ func (m memoryCase) vectors(p *plan.Plan) float64 {
 	return float64(bytes) / float64(4*p.Dim)
 }
 
-// Memory is Table 4 of DeComFL, measured: the heap that coordinator and client hold
-// after rounds, as a function of d. Buffers outlive a round, so the heap held shows the
-// heap used.
+// Memory measures Table 4 of DeComFL: the heap that coordinator and client hold after some
+// rounds, as a function of d. The coordinator and the client keep their buffers after a round, so
+// the heap after a round shows the heap used in the round.
 func Memory() lab.Experiment {
 	return lab.Experiment{
 		ID: "decomfl-memory", Title: "memory of coordinator and client, in vectors of d",
@@ -90,7 +91,8 @@ func memory(t *lab.Trial, small, large int) error {
 	return nil
 }
 
-// A holding is the heap that parties hold, in bytes, and the client's price in units of d.
+// A holding is the heap that the client and the coordinator hold, in bytes, and the client's
+// memory by package cost, in units of d.
 type holding struct{ client, coordinator, priced float64 }
 
 // held runs a coordinator and one client for three rounds and measures their heap.

@@ -17,7 +17,7 @@ import (
 	"github.com/zofl/zofl/plan/planfile"
 )
 
-// A cell is a preset on a task: untouched, and with fixed steps.
+// A cell holds the results of a preset on a task: without changes, and with fixed step sizes.
 type cell struct {
 	task   *task
 	preset string
@@ -25,7 +25,8 @@ type cell struct {
 	fixed  []*variant
 }
 
-// A variant is one step on a task, over all seeds. 0 is the preset's own.
+// A variant is a preset on a task with one step size, over all seeds. A step size of 0 means the
+// step size that the preset finds.
 type variant struct {
 	step   float32
 	scores []*score
@@ -55,10 +56,11 @@ func (a *variant) text() string {
 	return strconv.FormatFloat(float64(a.step), 'g', 2, 32)
 }
 
-// all returns the untouched preset, and then the fixed steps.
+// all returns the variant of the preset without changes, and then the variants with fixed step
+// sizes.
 func (c *cell) all() []*variant { return append([]*variant{c.own}, c.fixed...) }
 
-// best returns the fixed step with the least loss.
+// best returns the variant with the fixed step size that has the least loss.
 func (c *cell) best() *variant {
 	best := c.fixed[0]
 	for _, a := range c.fixed[1:] {
@@ -69,13 +71,14 @@ func (c *cell) best() *variant {
 	return best
 }
 
-// start returns the mean loss of all samples before round 1.
+// start returns the mean over the seeds of the loss of all samples before round 1.
 func (c *cell) start() float64 {
 	return lab.Mean(lab.Each(c.own.scores, func(s *score) float64 { return s.Start }))
 }
 
-// share returns how far the loss falls untouched, as a part of how far it falls with the best fixed
-// step. If the loss does not fall, it is 1 if the untouched preset ends no higher, and else 0.
+// share returns the decrease of the loss with the preset without changes, divided by the decrease
+// with the best fixed step size. If the loss does not fall with the best fixed step size, share
+// returns 1 if the preset without changes ends no higher, and 0 otherwise.
 func (c *cell) share() float64 {
 	own, fall := c.start()-c.own.loss(), c.start()-c.best().loss()
 	switch {
@@ -89,7 +92,8 @@ func (c *cell) share() float64 {
 
 func (c *cell) part() string { return fmt.Sprintf("%.0f %%", 100*c.share()) }
 
-// cell runs a preset on a task untouched, and with fixed steps, which decay as its own does.
+// cell runs a preset on a task without changes, and with fixed step sizes. The fixed step sizes
+// decay like the step size that the preset finds.
 func (t *trial) cell(task *task, preset string) (*cell, error) {
 	c := &cell{task: task, preset: preset, own: &variant{}}
 	for _, power := range t.powers {
@@ -108,7 +112,7 @@ func (t *trial) cell(task *task, preset string) (*cell, error) {
 	return c, nil
 }
 
-// plan returns a preset's plan for a task; a step that is not 0 is a fixed one.
+// plan returns a preset's plan for a task. If step is not 0, the plan has this fixed step size.
 func (t *trial) plan(task *task, preset string, step float32, seed uint64) (*plan.Plan, error) {
 	p, err := run.Plan(preset, task.name, seed, task.dim, task.devices, task.devices)
 	if err != nil {

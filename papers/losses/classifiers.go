@@ -2,7 +2,7 @@ package losses
 
 import "math"
 
-// clusters are points around centers, which a linear model tells apart. x has the weights of each
+// clusters are points around centers, which a linear model classifies. x has the weights of each
 // class, and then all biases, in the order of a layer.
 type clusters struct {
 	classes int
@@ -38,7 +38,8 @@ func (c *clusters) scores(x []float32, i int) []float64 {
 	return scores
 }
 
-// task returns the task of a loss of a point's scores and class, with the points dealt alike.
+// task returns the task with a loss that depends on a point's scores and class. All devices get
+// points of the same distribution.
 func (c *clusters) task(name, what string, devices int,
 	loss func(scores []float64, class int) float64) task {
 	return task{name: name, what: what, dim: c.dim(), devices: devices, samples: len(c.points),
@@ -67,7 +68,8 @@ func classifiers() []task {
 	}
 }
 
-// ranking is of two classes: the share of pairs of unlike points with the wrong order, softened.
+// ranking returns a task with two classes. The loss is a smooth version of the share of pairs of
+// points of different classes whose scores have the wrong order.
 func ranking(c *clusters) task {
 	return task{name: "ranking", what: "a soft share of pairs in the wrong order", dim: c.dim(),
 		devices: 5, samples: len(c.points), loss: func(x []float32, samples []int) float64 {
@@ -95,7 +97,8 @@ func entropy(scores []float64, class int) float64 {
 	return math.Log(sum) + most - scores[class]
 }
 
-// hinge is by how much the best wrong score is above the right one less 1.
+// hinge returns the largest score of a wrong class minus the score of the right class plus 1, or
+// 0 if this is negative.
 func hinge(scores []float64, class int) float64 {
 	most := 0.0
 	for k, s := range scores {

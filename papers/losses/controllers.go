@@ -25,8 +25,9 @@ func controllers() []task {
 	}
 }
 
-// stock is of five goods in whole numbers: x has below how many of each a shop orders, and how many
-// it orders, both in tens above 20. An order takes a fixed cost and three days.
+// stock returns the task of a shop with five goods, in whole numbers. For each good, x has the
+// stock below which the shop orders, and the number that the shop orders, both in tens above 20.
+// An order has a fixed cost and takes three days.
 func stock() task {
 	const goods, days, samples = 5, 60, 100
 	rng := source(22)

@@ -1,6 +1,7 @@
-// Package losses asks how well a preset that finds its step trains on losses of many kinds, with
-// nothing set but the model and the fleet, against the best of nine fixed steps: regressions,
-// classifiers, controllers and small networks on drawn data.
+// Package losses asks how well a preset that finds its step size trains on losses of many kinds:
+// regressions, classifiers, controllers and small networks on generated data. The package sets
+// only the model and the fleet, and compares the preset with the best of nine fixed step sizes.
 //
-// It shows how much a change of the step law wins and loses. For most uses, run [Experiment].
+// The results show on which losses a change of the rule for the step size helps or harms. For
+// most uses, run [Experiment].
 package losses

@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/papers/lab"
 )
 
-// Experiment trains every task untouched, and with nine fixed steps.
+// Experiment trains every task with the preset without changes, and with nine fixed step sizes.
 func Experiment() lab.Experiment {
 	return lab.Experiment{
 		ID:    "losses",
@@ -38,7 +38,8 @@ type trial struct {
 var columns = []string{"task", "parameters", "devices", "preset", "step", "seed", "start", "loss",
 	"ended"}
 
-// newTrial says what to run. A short experiment has three tasks, three steps and few rounds.
+// newTrial returns a trial with the tasks, step sizes and rounds to run. A short experiment has
+// three tasks, three step sizes and few rounds.
 func newTrial(trying *lab.Trial) (t *trial, err error) {
 	e := trying.Env
 	t = &trial{Trial: trying, presets: []string{"zofl"}, powers: contest.Powers(e.Short),
@@ -88,5 +89,6 @@ func (t *trial) tabulate(c *cell) {
 		c.part())
 }
 
-// enough is the part of the best step's fall that an untouched preset should have.
+// enough is the share of the decrease with the best fixed step size that the preset without
+// changes should reach.
 const enough = 0.9

@@ -6,7 +6,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/data"
 )
 
-// digits are drawn digits of 7x7, with ink from 0 to 1.
+// digits are generated images of digits, 7x7 pixels, with ink from 0 to 1.
 type digits struct {
 	ink    [][]float32
 	labels []uint8
@@ -48,7 +48,7 @@ func dense(x, in []float32, out int) (outputs, rest []float32) {
 	return outputs, biases[out:]
 }
 
-// outputs returns the last layer's.
+// outputs returns the outputs of the last layer.
 func (n *net) outputs(x, in []float32) []float32 {
 	for k, width := range n.widths[1:] {
 		in, x = dense(x, in, width)
@@ -114,8 +114,8 @@ func convolutions(d *digits) task {
 		})}
 }
 
-// convolve returns the filters' planes of a square of planes, without its rim and bent by relu,
-// and the parameters after the filters. A place's planes lie together.
+// convolve returns the outputs of 3x3 filters with relu on a square input, without padding, and
+// the parameters after the filters. The values of all planes at one position are adjacent.
 func convolve(x, in []float32, side, planes, filters int) (out, rest []float32) {
 	var patch []float32
 	for row := range side - 2 {

@@ -9,8 +9,8 @@ import (
 // others lists tasks whose parameters do not form layers.
 func others() []task { return []task{recurrence(), adapter(), factors(), mixture()} }
 
-// recurrence is a network of eight units that reads ten steps of a number and a mark, and tells
-// the sum of the marked numbers.
+// recurrence returns the task of a recurrent network of eight units. The network reads ten pairs
+// of a number and a mark, and predicts the sum of the marked numbers.
 func recurrence() task {
 	const steps, units, samples = 10, 8, 1000
 	rng := source(41)
@@ -36,8 +36,8 @@ func recurrence() task {
 		})}
 }
 
-// adapter is a change of low rank of a frozen layer, as LoRA has it: x has the factor near the
-// inputs, which starts at random, and the other, which starts at zero.
+// adapter returns the task of a low-rank change of a frozen layer, as in LoRA. x has the factor
+// next to the inputs, which starts at random values, and the other factor, which starts at zero.
 func adapter() task {
 	const inputs, outputs, rank, samples = 40, 10, 4, 1000
 	rng := source(42)
@@ -83,7 +83,7 @@ func adapter() task {
 		})}
 }
 
-// factors are of a table of ratings, by people and things.
+// factors returns the task of factoring a table of ratings of things by people.
 func factors() task {
 	const people, things, rank = 60, 40, 4
 	rng := source(43)
@@ -116,8 +116,9 @@ func factors() task {
 		})}
 }
 
-// mixture is of four normal distributions in the plane: x has their centers, the logarithms of
-// their widths, and those of their shares.
+// mixture returns the task of fitting a mixture of four normal distributions in the plane. x has
+// the centers of the distributions, the logarithms of their widths, and the logarithms of their
+// shares.
 func mixture() task {
 	const parts, samples = 4, 1000
 	rng := source(44)

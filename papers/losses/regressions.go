@@ -12,8 +12,8 @@ type regression struct {
 	truth []float64
 }
 
-// regressionOf draws rows of features with scales, and truths that told draws from the rows'
-// true values.
+// regressionOf draws rows of features with the given scales. told draws each row's target from
+// the row's true value.
 func regressionOf(seed uint64, rows int, scales []float64,
 	told func(rng *rand.Rand, value float64) float64) *regression {
 	rng := source(seed)
@@ -39,7 +39,7 @@ func (r *regression) value(x []float32, i int) float64 {
 	return value
 }
 
-// task returns the task of a loss of the value and the truth.
+// task returns the task with a loss that depends on the model's value and the target.
 func (r *regression) task(name, what string, devices int,
 	loss func(value, truth float64) float64) task {
 	return task{name: name, what: what, dim: len(r.rows[0]) + 1, devices: devices,

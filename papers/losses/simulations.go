@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// simulations are of things that are measured or counted rather than calculated.
+// simulations returns tasks whose losses come from simulated measurements or counts, not from
+// formulas.
 func simulations() []task {
 	return []task{deadlines(), thermostat(), servers(), decibels()}
 }
@@ -15,8 +16,9 @@ func simulations() []task {
 // A job comes at a time, takes a time, and is due at a time.
 type job struct{ at, takes, due float64 }
 
-// deadlines is of a machine that takes the waiting job of the least score: x has the weights of the
-// time that it takes, of what is left until it is due, and of when it came.
+// deadlines returns the task of a machine that always takes the waiting job with the least score.
+// x has the weights in the score: of the time that the job takes, of the time until the job is
+// due, and of the time at which the job came.
 func deadlines() task {
 	const samples, jobs = 100, 60
 	rng := source(51)
@@ -35,7 +37,8 @@ func deadlines() task {
 		})}
 }
 
-// late returns how many jobs are late, if they run in this order.
+// late returns the number of late jobs if the machine takes jobs by the scores with the weights
+// x.
 func late(x []float32, jobs []job) (late float64) {
 	for now := 0.0; len(jobs) > 0; {
 		now = max(now, jobs[0].at)
@@ -57,8 +60,9 @@ func late(x []float32, jobs []job) (late float64) {
 	return late
 }
 
-// thermostat is of a heater that is on or off: x has the temperature to hold above 18 degrees, the
-// logarithm of how far it may be missed, and by how much it is lower at night.
+// thermostat returns the task of a heater that is on or off. x has the target temperature above
+// 18 degrees, the logarithm of the allowed deviation, and the decrease of the target temperature
+// at night.
 func thermostat() task {
 	const samples, minutes = 50, 480
 	rng := source(52)
@@ -93,7 +97,8 @@ func thermostat() task {
 		})}
 }
 
-// servers is of four servers in a row, which share a capacity: x has the logarithms of their parts.
+// servers returns the task of four servers in a row that share a capacity. x has the logarithms
+// of the servers' shares.
 func servers() task {
 	const samples, jobs = 60, 100
 	return task{name: "servers", what: "the time through four servers that share a capacity", dim: 4,
@@ -115,8 +120,8 @@ func servers() task {
 		})}
 }
 
-// decibels is of a power that a device measures, with a noise of half a decibel. The noise depends
-// on the model's bits, so that the same measurement can be repeated.
+// decibels returns the task of a power that a device measures with a noise of half a decibel. The
+// noise depends on the model's bits, so that a repeated measurement gives the same value.
 func decibels() task {
 	const dim = 8
 	return task{name: "decibels", what: "a power in decibels, measured with a noise of 0.5", dim: dim,

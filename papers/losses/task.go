@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/plan/planfile"
 )
 
-// A task is a loss that a fleet trains. Everything about it is drawn from its name's seed, and is
-// the same for all seeds of a run.
+// A task is a loss that a fleet minimizes. The seed of the task's name determines all data of the
+// task, which are the same for all seeds of a run.
 type task struct {
 	name, what string
 	layers     string         // as for zofl plan --segments
@@ -23,7 +23,7 @@ type task struct {
 	loss       func(x []float32, samples []int) float64
 }
 
-// mean returns the mean of a loss of single samples.
+// mean returns the mean over samples of a loss that is given for single samples.
 func mean(of func(x []float32, i int) float64) func([]float32, []int) float64 {
 	return func(x []float32, samples []int) float64 {
 		sum := 0.0
@@ -34,7 +34,8 @@ func mean(of func(x []float32, i int) float64) func([]float32, []int) float64 {
 	}
 }
 
-// allTasks are of all kinds. No constant of the product was chosen by them alone.
+// allTasks returns the tasks of all kinds. We chose no constant of the library by these tasks
+// alone.
 func allTasks() []task {
 	return slices.Concat(regressions(), classifiers(), controllers(), simulations(), networks(),
 		others())
@@ -66,11 +67,11 @@ func (t *task) deal(seed uint64) ([][]int, error) {
 	return data.IID(t.samples, t.devices, seed)
 }
 
-// everything names the loss of all samples.
+// everything is the name of the metric: the loss of all samples.
 const everything = "loss of all samples"
 
-// task returns the task as the devices get it. All samples measure the model: the question is how
-// far the loss falls.
+// task returns the task as the devices get it. The metric is the loss of all samples, because the
+// experiment asks how far the loss falls.
 func (t *task) task() run.Task {
 	all := make([]int, t.samples)
 	for i := range all {

@@ -15,7 +15,8 @@ import (
 )
 
 // Experiment trains one model with clients that only have losses and clients that have gradients.
-// All send the same scalars along the same directions, so nothing but their own work differs.
+// All clients send scalars along the same directions, so that only the way in which they compute
+// the scalars differs.
 func Experiment() lab.Experiment {
 	return lab.Experiment{
 		ID:    "mixed",
@@ -30,7 +31,7 @@ func Experiment() lab.Experiment {
 	}
 }
 
-// A task is a model, and how long it is trained.
+// A task is a model, and the number of rounds to train it.
 type task struct {
 	cnn    bool
 	step   float32
@@ -48,7 +49,8 @@ func tasks(e *lab.Env) []task {
 	return list
 }
 
-// kinds say which clients differentiate; the first are black boxes alone.
+// kinds are the fleets to compare, and say which clients give gradients. In the first fleet, all
+// clients are black boxes.
 var kinds = []struct {
 	name, title    string
 	differentiates func(slot int) bool
@@ -103,7 +105,7 @@ func (t *task) training(s *lab.Set, fleet int) *lab.Training {
 		Set: func(p *plan.Plan) {
 			p.Segments, p.Difference, p.Perturbations, p.Batch = segments, plan.Central, 10, 32
 			p.StepSize, p.Mu, p.Rule = t.step, 1e-3, plan.SGD
-			// One name and one key for a seed: the fleets have the same directions,
+			// For a seed, the fleets have the same run name and run key, and so the same directions,
 			// minibatches and bytes.
 			p.Run = t.model() + strings.TrimPrefix(p.Run, name)
 			key := sha256.Sum256([]byte("zofl paper, mixed\x00" + p.Run))
@@ -112,8 +114,8 @@ func (t *task) training(s *lab.Set, fleet int) *lab.Training {
 	}
 }
 
-// near is the difference of accuracies below which two fleets do equally well. They differ by the
-// effect of mu on a difference, and by rounding.
+// near is the difference of accuracies below which two fleets count as equal. The fleets differ
+// by the effect of mu on differences of losses, and by rounding.
 const near = 0.005
 
 // claims compares the fleets after the same rounds. Each curve's run checked that all of its
@@ -128,7 +130,7 @@ func (x *trial) claims(t *task, fleets []lab.Results) {
 			"accuracy %s, black boxes %s, after round %d", lab.Spread(got), lab.Spread(boxes), t.rounds)
 	}
 	base, half := lastPoint(fleets[0]), lastPoint(fleets[1])
-	// Some 40 bytes of every hundred rounds depend on timing.
+	// In a hundred rounds, about 40 bytes depend on timing.
 	x.Report.Claim(math.Abs(float64(half.Bytes)/float64(base.Bytes)-1) < 1e-3,
 		t.model()+": gradients cost no more bytes", "%d bytes, black boxes %d", half.Bytes, base.Bytes)
 	x.Report.Claim(2*half.Queries == base.Queries && half.Spared == half.Queries &&

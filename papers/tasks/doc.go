@@ -1,5 +1,6 @@
-// Package tasks has small classification tasks: which rows a model learns, how they are scaled, and
-// to how many devices they are dealt.
+// Package tasks has small classification tasks. A task says which rows a model learns, how to
+// scale the features, and to how many devices to deal the rows.
 //
-// For most uses, make a [Task] and call its Rows. Without a directory of data they are drawn.
+// For most uses, make a [Task] and call its Rows. Without a directory of data, Rows generates the
+// rows.
 package tasks

@@ -20,8 +20,8 @@ const (
 	Standardized Scale = "standardized" // mean 0 and variance 1, each feature
 )
 
-// Rows returns a task's training and test rows, and whether they are drawn because no
-// directory of data is given.
+// Rows returns a task's training and test rows. If the environment has no directory of data, Rows
+// generates the rows, and drawn is true.
 func (t *Task) Rows(e *lab.Env) (train, test *tables.Table, drawn bool, err error) {
 	drawn = e.Generated > 0 || e.Data == ""
 	if drawn {
@@ -69,10 +69,10 @@ func (t *Task) readRows(e *lab.Env) (train, test *tables.Table, err error) {
 	return t.imageRows(s.Train), t.imageRows(s.Test), nil
 }
 
-// Drawn are the data of a task that needs no file.
+// Drawn is the name of the data of a task that needs no file.
 const Drawn = "digits"
 
-// draw draws a stand-in for a task's data, of n training rows or as many as the task takes.
+// draw generates rows in place of a task's data: n training rows, or as many as the task takes.
 func (t *Task) draw(n int) (train, test *tables.Table) {
 	n = cmp.Or(n, t.Train)
 	n, held := min(n, t.Train), min(n, t.Test)
@@ -87,7 +87,7 @@ func (t *Task) draw(n int) (train, test *tables.Table) {
 
 // drawRows draws rows that resemble those of Covertype and a9a: a fifth of the features are
 // uniform from 0 to 1, and the others are 1 in a tenth of the rows and else 0. A label is the
-// class with the largest linear score, which has noise.
+// class with the largest score: a linear function of the features plus noise.
 func drawRows(n, features, classes int) *tables.Table {
 	rng := rand.New(rand.NewPCG(uint64(features), uint64(classes)))
 	out := &tables.Table{Features: features, Classes: classes}
@@ -119,7 +119,7 @@ func drawRows(n, features, classes int) *tables.Table {
 	return out
 }
 
-// imageRows returns images as rows of ink from 0 to 1, shrunk as the task has them.
+// imageRows returns images as rows of ink from 0 to 1, shrunk to the size that the task uses.
 func (t *Task) imageRows(im *data.Images) *tables.Table {
 	im = im.Shrink(max(t.Shrink, 1))
 	out := &tables.Table{Features: im.Rows * im.Cols, Classes: im.Classes, Labels: im.Labels,
@@ -179,7 +179,8 @@ func (s Scale) apply(train, test *tables.Table) {
 	}
 }
 
-// standard returns a feature's mean, and the inverse of its deviation, 1 for a constant.
+// standard returns a feature's mean, and the inverse of its standard deviation. For a constant
+// feature, standard returns an inverse of 1.
 func standard(t *tables.Table, k int) (mean, by float64) {
 	var squares float64
 	for i := range t.Len() {

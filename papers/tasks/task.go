@@ -30,8 +30,8 @@ func (t *Task) Split() string {
 	return "IID"
 }
 
-// Key holds the parts of which names of saved runs have a digest. It never changes, so that runs of
-// older versions are found.
+// Key returns the parts of the task whose digest the names of saved runs contain. Key never
+// changes, so that this version finds runs that older versions saved.
 func (t *Task) Key() string {
 	return fmt.Sprintf("{name:%s data:%s shrink:%d scale:%s hidden:%v dirichlet:%v devices:%d "+
 		"train:%d test:%d}", t.Name, t.Data, t.Shrink, t.Scale, t.Hidden, t.Dirichlet, t.Devices,
