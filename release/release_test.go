@@ -17,7 +17,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/version"
 )
 
-// patience bounds what a test waits for; none waits for it to pass.
+// patience is the time after which a test gives up waiting.
 const patience = 2 * time.Minute
 
 // A made is a release of this machine's platform alone.
@@ -139,7 +139,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// TestWheel: the wheel has the program that the archive has.
+// TestWheel checks that the wheel contains the same program as the archive.
 func TestWheel(t *testing.T) {
 	m := released(t)
 	if m.noWheels {
@@ -162,7 +162,7 @@ func TestWheel(t *testing.T) {
 	}
 }
 
-// TestDiffer: builds that differ are refused, and leave nothing.
+// TestDiffer checks that release refuses builds that differ, and leaves no files.
 func TestDiffer(t *testing.T) {
 	dir, src := t.TempDir(), &source{dir: t.TempDir(), version: "1.2.3", at: time.Unix(0, 0)}
 	write := func(name, text string) {
@@ -205,7 +205,7 @@ func TestDiffer(t *testing.T) {
 	}
 }
 
-// TestVersions: all that names the version to come names the same.
+// TestVersions checks that all files that name the next version name the same version.
 func TestVersions(t *testing.T) {
 	for file, want := range map[string]string{
 		"../CHANGELOG.md":          "\n## [" + version.Next + "]",

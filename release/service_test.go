@@ -19,7 +19,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 )
 
-// forbidden is with what boot.sh ends where the machine does not let it begin.
+// forbidden is the exit status of boot.sh if this machine does not allow it to start a container.
 const forbidden = 77
 
 // A machine is a Debian with the package, under a systemd of its own.
@@ -29,8 +29,8 @@ type machine struct {
 	out *bytes.Buffer
 }
 
-// boot begins one with a package and these files, by their names, until the test ends. It has this
-// machine's network.
+// boot starts a machine with a package and the given files, by name, until the test ends. The
+// machine uses this machine's network.
 func boot(t *testing.T, pack string, texts map[string]string) *machine {
 	t.Helper()
 	asRoot(t)
@@ -86,7 +86,7 @@ func boot(t *testing.T, pack string, texts map[string]string) *machine {
 	return c
 }
 
-// run runs a command there.
+// run runs a command in the machine.
 func (c *machine) run(args ...string) error {
 	enter := []string{"--target", strconv.Itoa(c.cmd.Process.Pid), "--mount", "--pid", "--uts",
 		"--ipc", "--cgroup"}
@@ -98,7 +98,7 @@ func (c *machine) run(args ...string) error {
 	return nil
 }
 
-// must runs a command there that has to succeed.
+// must runs a command in the machine, and fails the test if the command fails.
 func (c *machine) must(args ...string) {
 	c.t.Helper()
 	if err := c.run(args...); err != nil {
@@ -106,7 +106,7 @@ func (c *machine) must(args ...string) {
 	}
 }
 
-// until tries until there is no error.
+// until calls try until it returns no error.
 func (c *machine) until(what string, try func() error) {
 	c.t.Helper()
 	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
@@ -120,7 +120,7 @@ func (c *machine) until(what string, try func() error) {
 	}
 }
 
-// read returns a file there, "" if there is none.
+// read returns the content of a file in the machine, or "" if there is no such file.
 func (c *machine) read(name string) string {
 	b, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(c.cmd.Process.Pid), "root", name))
 	return string(b)
@@ -137,7 +137,7 @@ func (c *machine) show(unit, property string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// logged has a unit log to a file.
+// logged makes a unit log to a file.
 const logged = "[Service]\nStandardError=append:/zofl.log\n"
 
 // TestService installs the package in a Debian and starts its unit there, under systemd with all
@@ -187,7 +187,7 @@ func TestService(t *testing.T) {
 	if user := c.show("zofl@kitchen", "User"); user != "zofl" {
 		t.Errorf("it runs as %q, want zofl", user)
 	}
-	// It is killed, and then upgraded, to the same version.
+	// The test kills the coordinator, and then upgrades the package to the same version.
 	for _, end := range [][]string{{"systemctl", "kill", "--signal=KILL", "zofl@kitchen"},
 		{"systemctl", "kill", "--signal=QUIT", "zofl@kitchen"}, // it crashes
 		{"dpkg", "--install", "/tmp/package.deb"}} {

@@ -15,7 +15,7 @@ import (
 	"github.com/zofl/zofl/client"
 )
 
-// patience bounds what a test waits for; none waits for it to pass.
+// patience is the time after which a test gives up waiting.
 const patience = 2 * time.Minute
 
 // built compiles the device once for all tests.
@@ -128,7 +128,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestOptions: what cannot work is refused by its flag.
+// TestOptions checks that the error for a value that cannot work names the flag.
 func TestOptions(t *testing.T) {
 	for want, o := range map[string]Options{
 		"-neighbors -1":         {Neighbors: -1, Rounds: 1},
@@ -148,7 +148,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestContinues: with a store, the program goes on with its run, and tells pages its name.
+// TestContinues checks that with a store, the program continues its run, and gives pages the
+// run's name.
 func TestContinues(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a hundred rounds of four devices take minutes with the race detector")
@@ -158,7 +159,7 @@ func TestContinues(t *testing.T) {
 	third := addNeighbor(t, first, "third") // in place of a tab
 	waitFor(t, out, "third: joined")
 	waitFor(t, out, "round 50:")
-	// The plan has three devices; a fourth is asked, too.
+	// The plan has three devices; the coordinator must also ask a fourth.
 	addNeighbor(t, first, "fourth")
 	waitFor(t, out, ": 4 devices,")
 	name := first.run

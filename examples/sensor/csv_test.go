@@ -112,8 +112,8 @@ func TestFileWithoutChannel(t *testing.T) {
 	}
 }
 
-// TestNumberlessColumn: a column of which no value can be read as a number is told once, with the
-// first value. A value that is missing now and then is not.
+// TestNumberlessColumn checks that the agent logs a column once, with its first value, if no
+// value of the column is a number. The agent does not log a value that is missing now and then.
 func TestNumberlessColumn(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -134,8 +134,9 @@ func TestNumberlessColumn(t *testing.T) {
 	}
 }
 
-// TestDecimalCommasAmongCommas: a number with a decimal comma, where commas separate columns, would
-// be two values. The row is told, and none of them is taken for the whole.
+// TestDecimalCommasAmongCommas checks rows in which commas separate columns and numbers have
+// decimal commas. The agent must log such a row, and must not take a part of a number for the
+// whole number.
 func TestDecimalCommasAmongCommas(t *testing.T) {
 	got, _, told, err := replayed(t, "time,temperature\n0,20,50\n60,21,50\n")
 	if err != nil || len(got) != 0 || strings.Count(told, "put ; between columns") != 1 {
@@ -143,7 +144,8 @@ func TestDecimalCommasAmongCommas(t *testing.T) {
 	}
 }
 
-// TestComments: lines that begin with # are no rows, and a header may begin so.
+// TestComments checks that lines that begin with # are no rows, and that a header may begin with
+// #.
 func TestComments(t *testing.T) {
 	s := newSheet(configOf(t), quiet, newStation(configOf(t)))
 	for _, line := range []struct {
@@ -269,7 +271,7 @@ func TestRowsFromTheFuture(t *testing.T) {
 	}
 }
 
-// After a restart a file is read again. The window keeps what it has.
+// After a restart the agent reads a file again, and the window keeps its readings.
 func TestFileIsReadAgain(t *testing.T) {
 	text := "time,temperature\n"
 	for i := range 100 {

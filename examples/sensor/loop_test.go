@@ -36,7 +36,7 @@ func newAgent(t *testing.T, log *slog.Logger, from source, lines ...string) *age
 	return a
 }
 
-// A hanging sensor keeps neither the agent from ending nor the window from being saved.
+// While a sensor hangs, the agent can still end and save the window.
 func TestStopWhileASensorHangs(t *testing.T) {
 	hangs, goOn := make(chan struct{}), make(chan struct{})
 	defer close(goOn)
@@ -64,8 +64,9 @@ func TestStopWhileASensorHangs(t *testing.T) {
 	}
 }
 
-// A problem of the run may be cured at the coordinator, so the device continues to read and
-// tries again. A replay ends instead, and so does a closed connection.
+// An operator may correct a problem of the run at the coordinator, so the device continues to
+// read its sensor and tries to join again. In a replay, or after a closed connection, the agent
+// ends instead.
 func TestRunThatCannotBeJoined(t *testing.T) {
 	for _, c := range []struct {
 		source string
@@ -114,8 +115,8 @@ func TestRunThatCannotBeJoined(t *testing.T) {
 	}
 }
 
-// The reason for not taking part is logged once a day: the device may have taken part in
-// between.
+// The agent logs the reason for not taking part once a day, because the device may have taken
+// part in between.
 func TestRefusalIsToldDaily(t *testing.T) {
 	log, told := listen()
 	l := &loop{agent: newAgent(t, log, nil)}

@@ -66,7 +66,7 @@ func TestAnomalyIsToldOnce(t *testing.T) {
 		e.unusual[0].At != at("1970-01-01T12:30:00Z") || e.unusual[0].Deviations < 8 {
 		t.Errorf("told the household %+v, want a beginning and an end", e.unusual)
 	}
-	// One is made at each slot but the newest, which has not ended.
+	// The watch makes a forecast at each slot except the newest, which has not ended.
 	if len(e.forecasts) != 199 {
 		t.Fatalf("%d forecasts of 199 slots", len(e.forecasts))
 	}

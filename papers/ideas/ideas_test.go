@@ -13,8 +13,8 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// A bowl is the loss sum_i h[i] (x[i] - 1)^2 / 2 in two layers, the same for every sample. Its
-// accuracy is the part of x that is near 1.
+// A bowl is the loss sum_i h[i] (x[i] - 1)^2 / 2 in two layers, the same for every sample. The
+// accuracy of a bowl is the share of the elements of x that are near 1.
 type bowl struct {
 	models.Differentiable
 	h []float64
@@ -47,7 +47,7 @@ func (b *bowl) Sum(params []float32, batch []int) (loss float64, right int) {
 	return loss, len(batch) * near / len(b.h)
 }
 
-// even returns a bowl whose Hessian is 1, and 4 in the second layer.
+// even returns a bowl whose Hessian is diagonal: 1 in the first layer, 4 in the second.
 func even(d int) *bowl {
 	b := &bowl{h: make([]float64, d)}
 	for i := range b.h {
@@ -66,7 +66,7 @@ func config(a Arm) *Config {
 		Bytes:  func(scalars int) float64 { return float64(100 + scalars) }}
 }
 
-// arms has every idea once.
+// arms returns an arm for every idea.
 func arms() map[string]Arm {
 	return map[string]Arm{
 		"recipe": {}, "p": {P: []int{5, 20}}, "b": {B: []int{1, 2}}, "local": {K: 2, Local: 0.03},
@@ -84,7 +84,7 @@ func arms() map[string]Arm {
 	}
 }
 
-// TestTrain: every idea descends, within its budget.
+// TestTrain checks that a training with each idea lowers the loss within the budget.
 func TestTrain(t *testing.T) {
 	for name, a := range arms() {
 		cfg := config(a)
@@ -103,7 +103,8 @@ func TestTrain(t *testing.T) {
 	}
 }
 
-// TestEnds: a run that overflows ends, and one that is stopped has an error.
+// TestEnds checks that a run ends when its numbers overflow, and that a stopped run returns an
+// error.
 func TestEnds(t *testing.T) {
 	cfg := config(Arm{})
 	cfg.Step = 1e8
@@ -158,7 +159,7 @@ func TestRecipe(t *testing.T) {
 	}
 }
 
-// full returns the directions of a frame, each by the sum of itself alone.
+// full returns the directions of a frame, each computed as a sum with one direction.
 func full(f *frame) (list [][]float32) {
 	for device := range f.devices {
 		for step := range f.steps {
@@ -172,7 +173,8 @@ func full(f *frame) (list [][]float32) {
 	return list
 }
 
-// TestFrame: slopes and sums are along the same signs, which are orthogonal where they should be.
+// TestFrame checks that slopes and sums use the same directions, and that orthogonal frames have
+// orthogonal directions.
 func TestFrame(t *testing.T) {
 	g := make([]float32, 512)
 	for i := range g {
@@ -224,7 +226,7 @@ func distance(a, b []float32) (most float64) {
 	return most
 }
 
-// TestMemory: estimates on scalars of a gradient that never changes.
+// TestMemory checks the estimates of each memory for the scalars of a constant gradient.
 func TestMemory(t *testing.T) {
 	g := make([]float32, 512)
 	for i := range g {
@@ -238,7 +240,8 @@ func TestMemory(t *testing.T) {
 	if got := a.controlled(listOf(g, 1, 5, 4)); distance(got, g) > 1e-4 {
 		t.Errorf("control: off by %v", distance(got, g))
 	}
-	// A filter has what is asked: after two rounds, the scalars of the last are explained.
+	// After two rounds, the estimate of the Kalman filter must predict the scalars of the last
+	// round.
 	k := newTrial(config(Arm{Memory: Kalman}))
 	for n := range 2 {
 		k.n++
@@ -252,7 +255,7 @@ func TestMemory(t *testing.T) {
 	if want := math.Pow(1-20./512, 2); math.Abs(k.remembers.power-want) > 1e-9 {
 		t.Errorf("kalman: what is missing is %v, want %v", k.remembers.power, want)
 	}
-	// All directions of a space tell the whole gradient.
+	// From scalars along all directions of the space, least squares must return the whole gradient.
 	s := newTrial(config(Arm{Memory: Squares}))
 	small := &Config{Arm: s.Arm, Train: even(64), Shares: s.Shares}
 	s = newTrial(small)
@@ -261,7 +264,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestDiagonal: D is v to a power, of mean 1, for exact gradients and by halves.
+// TestDiagonal checks that D is a power of v with mean 1, for exact gradients and for estimates
+// from halves of the directions.
 func TestDiagonal(t *testing.T) {
 	g := []float32{1, 1, 2, 2}
 	d := diagonal{}
@@ -275,7 +279,7 @@ func TestDiagonal(t *testing.T) {
 	if got := d.shaped(g)[3]; math.Abs(float64(got)-2*math.Sqrt(4./3)) > 1e-6 {
 		t.Errorf("shaped: %v", got)
 	}
-	// Two of four directions in each half see the part of g that is in their plane.
+	// Each half has two of four directions, so its estimate is the projection of g onto their plane.
 	list := listOf(g, 3, 2, 2)
 	d = diagonal{}
 	d.learn(&Arm{Shape: Shape{Of: Halves, Power: -0.5}}, list, g)
@@ -291,7 +295,7 @@ func TestDiagonal(t *testing.T) {
 	}
 }
 
-// TestLayers: factors are |g|^2 / trace h of a layer to a power, of mean 1.
+// TestLayers checks that the factors are |g|^2 / trace h of a layer, to a power, with mean 1.
 func TestLayers(t *testing.T) {
 	b := even(8)
 	tr := newTrial(&Config{Train: b})
@@ -327,7 +331,8 @@ func TestAt(t *testing.T) {
 	}
 }
 
-// TestAntithetic: where x does not move, a second round has the squares of the first.
+// TestAntithetic checks that, if x does not move, the scalars of the second round have the same
+// squares as those of the first.
 func TestAntithetic(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		cfg := config(Arm{Antithetic: again})
@@ -342,7 +347,8 @@ func TestAntithetic(t *testing.T) {
 	}
 }
 
-// TestLocal: a device's second step is where its first one led.
+// TestLocal checks that a device makes its second step from the point to which its first step
+// led.
 func TestLocal(t *testing.T) {
 	second := func(local float64) float32 {
 		cfg := config(Arm{K: 2, P: []int{5}, Local: local})

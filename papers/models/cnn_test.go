@@ -12,7 +12,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// direct is the network from its definition: direct convolutions in float64.
+// direct computes the logits by the definition of the network, with direct convolutions in
+// float64.
 func (m *CNN) direct(params []float32, image []float64) []float64 {
 	x := directConvolution(&m.one, params, image)
 	x = directConvolution(&m.two, params, x)
@@ -32,7 +33,8 @@ func (m *CNN) direct(params []float32, image []float64) []float64 {
 	return x
 }
 
-// directConvolution takes [in][rows][cols] to [out][rows][cols].
+// directConvolution computes a convolution of an input [in][rows][cols]; the result is
+// [out][rows][cols].
 func directConvolution(c *convolution, params []float32, in []float64) []float64 {
 	rows, cols := c.wide()
 	var out []float64
@@ -70,7 +72,7 @@ func directConvolution(c *convolution, params []float32, in []float64) []float64
 	return out
 }
 
-// slow is the definition of the loss, in float64 throughout.
+// slow computes the loss by its definition, with float64 in all steps.
 func (m *CNN) slow(params []float32, batch []int) (loss float64) {
 	for _, at := range batch {
 		image := make([]float64, m.images.Rows*m.images.Cols)
@@ -83,8 +85,8 @@ func (m *CNN) slow(params []float32, batch []int) (loss float64) {
 	return loss / float64(len(batch))
 }
 
-// networks returns the CNNs on images of a size of which the sides differ and
-// are odd, and of the size that they are for.
+// networks returns the CNNs on images whose sides differ and are odd, and on images of the usual
+// size.
 func networks() map[string]*CNN {
 	odd, digits := noise(70, 11, 8, 10), data.Digits(70, 1)
 	return map[string]*CNN{
@@ -94,7 +96,7 @@ func networks() map[string]*CNN {
 		"mnist 11x8":   NewCNNMNIST(odd, 0.5, 0.3),
 		"fashion 11x8": NewCNNFashion(odd, 0.5, 0.3),
 		"small 11x8":   NewCNNSmall(odd, 0.5, 0.3),
-		// As wide as digits: the convolutions are fused where they can be.
+		// These images are as wide as digits, so that the processor fuses the convolutions if it can.
 		"mnist 10x28": NewCNNMNIST(noise(70, 10, 28, 10), 0.5, 0.3),
 	}
 }
@@ -149,7 +151,7 @@ func TestCNNLossIsItsDefinition(t *testing.T) {
 				t.Errorf("%s, %d images: Metrics gives loss %v, Loss %v", name, n, also, got)
 			}
 		}
-		// More than a chunk, and images more than once.
+		// The batch has more images than a chunk, and contains some images twice.
 		long := append(sequence(70), sequence(9)...)
 		var want float64
 		for _, at := range long {
@@ -217,8 +219,8 @@ func TestLogits(t *testing.T) {
 	}
 }
 
-// A parameter that is NaN, or so large that sums overflow both ways, must show
-// in the loss: rectifiers must not turn it into 0.
+// If a parameter is NaN, or so large that sums overflow to both infinities, the loss must be NaN:
+// rectifiers must not turn the NaN into 0.
 func TestCNNLossOfNaN(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
@@ -243,9 +245,8 @@ func TestCNNLossOfNaN(t *testing.T) {
 	}
 }
 
-// The gradient against central differences of the
-// definition in float64, layer by layer. The step is short as rectifiers and
-// pooling have kinks.
+// TestCNNGradient compares the gradient with central differences of the loss by definition in
+// float64, layer by layer. The step is short, because rectifiers and pooling have kinks.
 func TestCNNGradient(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
@@ -257,13 +258,13 @@ func TestCNNGradient(t *testing.T) {
 		params, batch := Initial(m, 1), sequence(6)
 		grad := make([]float32, m.Dim())
 		loss := m.Gradient(grad, params, batch)
-		// Of the two, a processor with AVX2 alone fuses the loss only.
+		// A processor with AVX2 alone fuses the loss, but not the gradient.
 		if want := m.Loss(params, batch); math.Abs(loss-want) > 1e-7 {
 			t.Errorf("%s: Gradient gives loss %v, Loss %v", name, loss, want)
 		}
 		at := uint64(0)
 		for _, s := range m.Segments() {
-			// Along the gradient of one layer, the derivative is its square.
+			// Along the gradient of one layer, the derivative is the squared norm of this gradient.
 			const mu = 2e-5
 			part, plus, minus := grad[at:at+s.Len], slices.Clone(params), slices.Clone(params)
 			var square float64
@@ -290,8 +291,8 @@ func TestCNNGradient(t *testing.T) {
 	}
 }
 
-// The gradient of a minibatch is the mean of those of its images: more than a
-// chunk, and added to what was there.
+// TestCNNGradientAddsUp checks that the gradient of a minibatch of more than a chunk is the mean
+// of the gradients of its images, and that Gradient adds it to grad.
 func TestCNNGradientAddsUp(t *testing.T) {
 	for _, name := range []string{"mnist 11x8", "fashion 11x8"} {
 		m := networks()[name]

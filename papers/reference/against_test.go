@@ -13,7 +13,7 @@ import (
 
 const presetPlans = 3 // for each preset
 
-// small is n, or with -short an eighth of it.
+// small returns n, or with -short an eighth of n.
 func small(n uint64) uint64 {
 	if testing.Short() {
 		return (n + 7) / 8
@@ -40,7 +40,8 @@ func TestPresetsAgainstReference(t *testing.T) {
 	}
 }
 
-// TestCombinationsAgainstReference does the same with random combinations of fields.
+// TestCombinationsAgainstReference compares production with the reference on random combinations
+// of fields.
 func TestCombinationsAgainstReference(t *testing.T) {
 	for seed := range small(*combinations) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -50,7 +51,8 @@ func TestCombinationsAgainstReference(t *testing.T) {
 	}
 }
 
-// TestDenseCombinationsAgainstReference does the same with transport=dense.
+// TestDenseCombinationsAgainstReference compares production with the reference on random plans
+// with transport=dense.
 func TestDenseCombinationsAgainstReference(t *testing.T) {
 	for seed := range small(*denseCombinations) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -60,8 +62,9 @@ func TestDenseCombinationsAgainstReference(t *testing.T) {
 	}
 }
 
-// TestBitsAgainstReference does the same with relayed scalars of few bits. A comparison ends where
-// a scalar is so near to the edge between two codes that either may be right.
+// TestBitsAgainstReference compares production with the reference on relayed scalars of few bits.
+// The comparison ends when a scalar is so near the edge between two codes that both codes are
+// right.
 func TestBitsAgainstReference(t *testing.T) {
 	var compared, clipped atomic.Int64
 	t.Run("plans", func(t *testing.T) {
@@ -82,8 +85,8 @@ func TestBitsAgainstReference(t *testing.T) {
 	}
 }
 
-// TestNormalizedAgainstReference does the same with the rule normalized, at random fields of what
-// goes with it.
+// TestNormalizedAgainstReference compares production with the reference on plans with the rule
+// normalized and random values of the fields that this rule allows.
 func TestNormalizedAgainstReference(t *testing.T) {
 	seen := map[string]bool{}
 	for seed := range small(64) {
@@ -101,7 +104,8 @@ func TestNormalizedAgainstReference(t *testing.T) {
 	}
 }
 
-// TestSchedulesAgainstReference does the same with decay of every rule's step.
+// TestSchedulesAgainstReference compares production with the reference on plans in which the step
+// size of each rule decays.
 func TestSchedulesAgainstReference(t *testing.T) {
 	for seed := range small(32) {
 		random := rand.New(rand.NewPCG(seed, 7))
@@ -128,8 +132,8 @@ func TestHalvesAgainstReference(t *testing.T) {
 	}
 }
 
-// TestSignAgainstReference does the same with rule=sign, from one box of the parameters to the
-// other. Its seeds are those of which no element is so near to 0 that rounding decides its sign.
+// TestSignAgainstReference compares production with the reference on plans with rule=sign. The
+// test uses only seeds for which no element is so near 0 that rounding decides its sign.
 func TestSignAgainstReference(t *testing.T) {
 	for seed := range uint64(12) {
 		p := denseCombination(t, rand.New(rand.NewPCG(seed, 9)))
@@ -144,8 +148,8 @@ func TestSignAgainstReference(t *testing.T) {
 	}
 }
 
-// TestSVRGAgainstReference does the same with control=svrg, by scalars and whole vectors, and by
-// losses and, of scalars, gradients.
+// TestSVRGAgainstReference compares production with the reference on plans with control=svrg:
+// with scalars from losses, scalars from gradients, and whole vectors.
 func TestSVRGAgainstReference(t *testing.T) {
 	seen := map[string]bool{}
 	for seed := range small(48) {
@@ -168,8 +172,8 @@ func TestSVRGAgainstReference(t *testing.T) {
 	}
 }
 
-// TestProjectionAgainstReference does the same with clients that give gradients: DeComFL's
-// Algorithm 5, and what else their scalars may go through.
+// TestProjectionAgainstReference compares production with the reference where clients give
+// gradients: DeComFL's Algorithm 5, combined with other options for scalars.
 func TestProjectionAgainstReference(t *testing.T) {
 	for seed := range small(24) {
 		random := rand.New(rand.NewPCG(seed, 8))

@@ -116,10 +116,10 @@ func (w *walk) phase(r *Round, phase uint8, at *replica.Replica) {
 	w.t.Logf("record %d: w is off by %.2g of its tolerance", r.N, off)
 }
 
-// slack is how far coordinate i may be from u: see [single]. Both sides have the same
-// points and values in float64, and lose about 1e-16 n/noise of a gradient, 3e-9.
-// Production also rounds the means that travel, by 2^-25. Most runs stay within a hundredth
-// of the slack; the rest is for steep surrogates and long steps.
+// slack returns the allowed difference of coordinate i from u: see [single]. Both sides have the
+// same points and values in float64, and lose about 1e-16 n/noise of a gradient, 3e-9. Production
+// also rounds the means in messages, by 2^-25. In most runs the differences stay within a
+// hundredth of the slack; steep surrogates and long steps need the rest.
 func (w *walk) slack(i int, u float64) float64 {
 	w.way = max(w.way, math.Abs(u-w.start[i]))
 	return single*w.way +

@@ -11,7 +11,7 @@ import (
 )
 
 // against runs a plan with the production code, and compares its replicas with each other and
-// with the reference. It returns how many rounds were compared.
+// with the reference. against returns the number of rounds that it compared.
 func against(t *testing.T, p *plan.Plan) (compared int) {
 	r := produce(t, p)
 	if t.Failed() {
@@ -32,7 +32,7 @@ func (r *run) replica(workers int) replica.Config {
 	return replica.Config{Run: r.plan.Run, Dim: r.plan.Dim, RunKey: secret, Workers: workers}
 }
 
-// agree checks that all replicas have the same bits: those of the contributing clients, of
+// agree checks that all replicas have the same bits: the replicas of the contributing clients, of
 // the client that joined after the end, and of replays of the log.
 func (r *run) agree(t *testing.T) {
 	t.Helper()
@@ -138,7 +138,7 @@ func (r *run) follow(t *testing.T) {
 	}
 }
 
-// schedule sets what the plan schedules for a round, counted from 1.
+// schedule sets the fields of r that the plan schedules for a round, counted from 1.
 func schedule(p *plan.Plan, r *Round, number uint64) {
 	r.R, r.P, r.Eta = int(number-1), int(p.Perturbations), float64(p.StepSize)
 	if p.StepDecay == plan.InverseSqrt {
@@ -156,7 +156,7 @@ func schedule(p *plan.Plan, r *Round, number uint64) {
 	}
 }
 
-// share is the part of a step that the plan's decay leaves in a round.
+// share returns the factor that the plan's decay puts on the step size in a round.
 func share(p *plan.Plan, number float64) float64 {
 	switch floor := float64(p.Floor); p.StepDecay {
 	case plan.Cosine:
@@ -180,13 +180,13 @@ func (r *run) check(t *testing.T, want *Round, got *wire.Round) {
 	}
 }
 
-// The tolerances are the largest difference of a parameter, relative to the longest way of
-// any parameter from the start. Points x + mu z are float32, which gives a scalar a
-// relative error of about 2^-24 |x| / mu, here 1e-6, and the errors of the rounds add up. A
-// scalar that travels as a half is rounded by up to 2^-11. That makes no difference if both
-// sides round the same way, but a value near the middle of two halves may become either.
-// And the sum that scaffold-2 keeps adds the rounded scalars, where the reference adds the
-// exact ones.
+// The tolerances are the largest difference of a parameter, relative to the largest distance of
+// any parameter from its start. Points x + mu z are float32, which gives a scalar a relative
+// error of about 2^-24 |x| / mu, here 1e-6, and the errors of the rounds add up. A message with
+// half-precision scalars rounds a scalar by up to 2^-11. This rounding makes no difference if
+// both sides round the same way, but a value near the middle of two halves may become either
+// half. With scaffold-2, production sums the rounded scalars, and the reference sums the exact
+// scalars.
 const (
 	single = 2e-5
 	half   = 2e-3
@@ -195,7 +195,7 @@ const (
 	ulps = 0x1p-21
 )
 
-// gain is the factor by which the server rule amplifies an error in a move.
+// gain returns the factor by which the server rule amplifies an error in a move.
 func (r *run) gain() float64 {
 	p := r.plan
 	alpha := float64(p.ServerStep)
@@ -234,8 +234,9 @@ func (r *run) compare(t *testing.T, n uint64, got []float64, s *State, start []f
 	t.Logf("record %d: %.2g of %.2g, at most %v", n, worst, way, tolerance)
 }
 
-// doubt records elements whose next value depends on the sign of what may be rounding: of
-// the move, or for Yogi of the difference between the second moment and the square.
+// doubt records the elements whose next value depends on a sign that rounding may change: the
+// sign of the move, or for Yogi the sign of the difference between the second moment and the
+// square.
 func (r *run) doubt(s *State, second []float64, tolerance float64) {
 	rule := r.plan.ServerRule
 	if rule == plan.ServerSign {
@@ -255,8 +256,8 @@ func (r *run) doubt(s *State, second []float64, tolerance float64) {
 	}
 }
 
-// jump is how far an element in doubt may be off: the sign's step there and back, or the
-// effect that a fraction of the second moment has on the way.
+// jump returns the largest error of an element in doubt: twice the step of the sign rule, or the
+// effect of a fraction of the second moment.
 func (r *run) jump(way float64) float64 {
 	if r.plan.ServerRule == plan.ServerSign {
 		return 2.001 * float64(r.plan.ServerStep)

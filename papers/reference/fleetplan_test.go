@@ -69,8 +69,8 @@ type planned struct {
 	edge     bool    // a scalar may have been given the code beside its own
 }
 
-// doubt is how much any scalar may be off, relative to the longest. The halves of small
-// scalars are as close to each other.
+// doubt is the largest error of any scalar, relative to the largest scalar. Neighboring halves of
+// small scalars are this close to each other.
 const doubt = 4e-6
 
 // halves rounds a scalar to a half.

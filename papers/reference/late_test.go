@@ -24,7 +24,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// lateRounds is how many rounds the runs of this file have.
+// lateRounds is the number of rounds of the runs in this file.
 const lateRounds = 9
 
 // latePlans are the settings of runs with late work.
@@ -63,8 +63,8 @@ func (r *lateRun) Record(e report.Event) error {
 	return nil
 }
 
-// takes is how long client i works on record n: client 4 misses every third record by one round,
-// client 5 every third by two. The rounds that they miss last 1.2 s.
+// takes returns the time that client i works on record n. Client 4 is one round late for every
+// third record, client 5 two rounds. The rounds for which these clients are late last 1.2 s.
 func takes(i int, n uint64) time.Duration {
 	switch {
 	case i == 4 && n%3 == 2:

@@ -15,7 +15,8 @@ import (
 
 const (
 	clients = 6
-	// blocks is a dimension of two blocks of directions, the second one partial.
+	// blocks is a number of parameters whose directions take two blocks, of which the second is
+	// partial.
 	blocks = 4096 + 111
 )
 
@@ -61,8 +62,8 @@ func shrink(p *plan.Plan) {
 func size(p *plan.Plan) {
 	p.Mu, p.StepSize = 1e-2, float32(1/float64(p.Dim+1))
 	p.MuAuto, p.StepAuto = 0, 0 // the reference has steps, not how a run finds them
-	// Nor does it have how a run finds whether to share directions. Packages gather and grouping
-	// compare groups with float64.
+	// The reference also lacks the rule by which a run decides whether devices share directions. The
+	// tests of packages gather and grouping compare groups with float64.
 	if p.Groups == grouping.Auto {
 		p.Sharing = plan.PerClient
 		preset.Fit(p)
@@ -162,7 +163,7 @@ func bitsPlan(t *testing.T, random *rand.Rand, precision plan.Precision) *plan.P
 	return nil
 }
 
-// drawSchedule sets how the step changes.
+// drawSchedule draws how the step size changes during the run.
 func drawSchedule(p *plan.Plan, random *rand.Rand) {
 	p.StepDecay = []plan.StepDecay{plan.Constant, plan.InverseSqrt, plan.Cosine,
 		plan.SlowSqrt}[random.UintN(4)]
@@ -171,7 +172,7 @@ func drawSchedule(p *plan.Plan, random *rand.Rand) {
 	}
 }
 
-// draw sets fields at random, without regard to each other.
+// draw sets each field at random, independently of the other fields.
 func draw(p *plan.Plan, random *rand.Rand) {
 	one := func(n uint) bool { return random.UintN(n) == 0 }
 	p.Dim = 1 + random.Uint64N(100)
@@ -267,7 +268,8 @@ func drawAggregation(p *plan.Plan, random *rand.Rand, one func(uint) bool) {
 	}
 }
 
-// theme sets fields that combine with little else, so that they are not always refused.
+// theme sets groups of fields that are valid only together, because random draws would nearly
+// always give invalid plans.
 func theme(p *plan.Plan, random *rand.Rand) {
 	shared := func() { p.Sharing, p.Transport = plan.SharedDirections, plan.Mean }
 	switch random.UintN(6) {
@@ -308,8 +310,8 @@ func drawSegments(p *plan.Plan, random *rand.Rand) {
 	}
 }
 
-// TestCombinationsHaveEverything: every choice must be drawn, or it would never be
-// compared.
+// TestCombinationsHaveEverything checks that the random plans contain every choice of every
+// field, so that the tests compare every choice.
 func TestCombinationsHaveEverything(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range *combinations {

@@ -80,8 +80,9 @@ func (d differentiable) Gradient(ctx context.Context, x []float32, b objective.B
 	return d.Loss(ctx, x, b)
 }
 
-// objective returns the objective of client i. It fails for a minibatch that is not the
-// plan's, or all of its samples where the plan's is larger, so that the round misses its quorum.
+// objective returns the objective of client i. The objective fails, so that the round misses its
+// quorum, if the size of the minibatch is neither the plan's nor, for a client with fewer
+// samples, all of the client's samples.
 func (r *run) objective(i int) device {
 	p := r.plan
 	d := device{index: i, plan: p}
@@ -114,7 +115,8 @@ func produce(t *testing.T, p *plan.Plan) *run {
 	return produceBy(t, p, false)
 }
 
-// produceBy is produce with clients that give gradients, or losses.
+// produceBy is produce with clients that give gradients if differentiate is set, or otherwise
+// losses.
 func produceBy(t *testing.T, p *plan.Plan, differentiate bool) *run {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)

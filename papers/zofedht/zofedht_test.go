@@ -66,7 +66,8 @@ func TestZOFedHTTrains(t *testing.T) {
 	}
 }
 
-// TestZOFedHTModels: the MLP begins as its segments say, and a sparse set loads.
+// TestZOFedHTModels checks that the MLP starts with the parameters that its segments specify, and
+// that a sparse set loads.
 func TestZOFedHTModels(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
@@ -89,7 +90,8 @@ func TestZOFedHTModels(t *testing.T) {
 	}
 }
 
-// TestZOFedHTShares: sorted clients have one class, except the one in the middle.
+// TestZOFedHTShares checks that with sorted labels each client has one class, except the client
+// in the middle.
 func TestZOFedHTShares(t *testing.T) {
 	for split, most := range map[string]int{"noniid": 1, "iid": 10} {
 		x := tinyZOFedHT(t, split, "lr")
@@ -113,7 +115,7 @@ func TestZOFedHTShares(t *testing.T) {
 	}
 }
 
-// TestZOFedHTPlans: every setting of the grid is a valid plan with a unique name.
+// TestZOFedHTPlans checks that every setting of the grid gives a valid plan with a unique name.
 func TestZOFedHTPlans(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
@@ -212,8 +214,8 @@ func pretend(x *trial, s *set, loss func(z setting, seed uint64) float64) {
 	}
 }
 
-// TestZOFedHTClaims: the method with the least loss wins, and a run that diverged is not
-// chosen.
+// TestZOFedHTClaims checks that the method with the least loss wins, and that tune does not
+// choose a run that diverged.
 func TestZOFedHTClaims(t *testing.T) {
 	for _, test := range []struct {
 		name        string
@@ -276,8 +278,8 @@ func TestZOFedHTClaims(t *testing.T) {
 	}
 }
 
-// checkShared: with equal losses everywhere, shared directions do as well for a sixth of
-// the bytes, and better at equal bytes.
+// checkShared checks the claims on shared directions for equal losses: shared directions must
+// count as equally good with a sixth of the bytes, and as better at equal bytes.
 func checkShared(t *testing.T, x *trial) {
 	t.Helper()
 	n := 0

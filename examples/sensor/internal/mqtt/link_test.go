@@ -70,8 +70,8 @@ func open(t *testing.T, cfg mqtt.Config) *mqtt.Link {
 	return l
 }
 
-// TestHome: Home Assistant finds what it needs, whenever it comes; forecasts and anomalies arrive
-// as they are told; who ends says so.
+// TestHome checks that Home Assistant finds the topics whenever it connects, that forecasts and
+// anomalies arrive, and that an agent that ends says that it is offline.
 func TestHome(t *testing.T) {
 	t.Parallel()
 	mqtttest.Each(t, mqtttest.Settings{}, func(t *testing.T, b *mqtttest.Broker) {
@@ -134,7 +134,7 @@ func TestBrokerStartsAgain(t *testing.T) {
 	})
 }
 
-// A relay stands between a link and its broker, and can be cut.
+// A relay passes the bytes between a link and its broker, and can cut the connection.
 type relay struct {
 	net.Listener
 	mu   sync.Mutex
@@ -176,7 +176,7 @@ func newRelay(t *testing.T, to string) *relay {
 	return r
 }
 
-// cut ends all connections without a word, and lets none through until mend.
+// cut ends all connections without an MQTT message, and accepts no connection until mend.
 func (r *relay) cut() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -193,8 +193,8 @@ func (r *relay) mend() {
 	r.away = false
 }
 
-// TestWill: the broker says that an agent is offline whose connection broke, and the agent comes
-// back by itself.
+// TestWill checks that the broker says offline for an agent whose connection broke, and that the
+// agent connects again by itself.
 func TestWill(t *testing.T) {
 	t.Parallel()
 	mqtttest.Each(t, mqtttest.Settings{}, func(t *testing.T, b *mqtttest.Broker) {
@@ -210,8 +210,8 @@ func TestWill(t *testing.T) {
 	})
 }
 
-// TestCredentials: a broker with TLS and users lets in who has its password and knows its
-// authority. Who does not says why, once, without a secret.
+// TestCredentials checks that an agent connects to a broker with TLS and users only with the
+// right password and authority. Otherwise the agent logs the reason once, without a secret.
 func TestCredentials(t *testing.T) {
 	t.Parallel()
 	s := mqtttest.Settings{Closed: true, Authority: mqtttest.NewAuthority(t)}
@@ -246,7 +246,7 @@ func TestCredentials(t *testing.T) {
 	})
 }
 
-// TestHostile: whatever a broker sends, the agent goes on, and tries again.
+// TestHostile checks that for any bytes from a broker, the agent continues and connects again.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	connack := "\x20\x02\x00\x00"
