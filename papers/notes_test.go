@@ -69,7 +69,7 @@ func untouchedRowOf(t *testing.T, line string, most float64) *untouchedRow {
 	return r
 }
 
-// add counts a cell, whose parts m are.
+// add adds a cell of the table, whose parsed parts are m, to the row's counts.
 func (r *untouchedRow) add(t *testing.T, cell string, m []string) {
 	t.Helper()
 	number := func(text string, other float64) float64 {
@@ -100,7 +100,7 @@ func (r *untouchedRow) add(t *testing.T, cell string, m []string) {
 	}
 }
 
-// top returns the mean of the best.
+// top returns the mean of the best accuracies.
 func (r *untouchedRow) top() float64 { return r.tops / float64(r.tasks) }
 
 // timesText formats a multiple. The best step may be beyond the grid's first and last ones.
@@ -116,7 +116,7 @@ func timesText(v float64) string {
 	return fmt.Sprint(v)
 }
 
-// lines returns what the notes of a preset with this row have to say.
+// lines returns the lines that the notes of a preset with this row must contain.
 func (r *untouchedRow) lines() []string {
 	if r.tasks == 1 {
 		return r.only()
@@ -139,7 +139,7 @@ func (r *untouchedRow) lines() []string {
 		timesText(r.to)))
 }
 
-// only are the lines of a row with a single task.
+// only returns the lines for a row with a single task.
 func (r *untouchedRow) only() []string {
 	list := []string{"on one small task of classification.",
 		fmt.Sprintf("The best step was %s times as long", timesText(r.to))}
@@ -152,9 +152,10 @@ func (r *untouchedRow) only() []string {
 	return append(list, fmt.Sprintf("ended %.1f points below the best", r.behind))
 }
 
-// TestDefaultsNotes: a preset whose own step misses the best one says so in its notes, with the
-// figures of RESULTS.md, and why. One whose steps all end far below another preset, untouched, says
-// that none of them learned.
+// TestDefaultsNotes checks the notes of presets against RESULTS.md. If a preset's own step size
+// has a much lower accuracy than the best step size, the notes must say so, with the figures and
+// the reason. If all step sizes of a preset end far below another preset without changes, the
+// notes must say that the preset learned with none of them.
 func TestDefaultsNotes(t *testing.T) {
 	rows := untouchedRows(t)
 	if len(rows) < 4 || rows["zofl"] == nil {

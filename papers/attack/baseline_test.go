@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// bowl is a fleet whose client i is minimal where x equals the mean of its samples'
-// numbers.
+// bowl returns a fleet in which the loss of client i is minimal where x equals the mean of the
+// numbers of the client's samples.
 func bowl(clients int) Fleet {
 	f := Fleet{Dim: 6, Batch: 3, Mean: 40, Mu: 1e-4, Seed: 9, Workers: 2}
 	f.Loss = func(x []float32, batch []int) (loss float64) {
@@ -36,7 +36,8 @@ func (f *Fleet) exact(x []float32, client int) []float64 {
 	return g
 }
 
-// TestEstimates: the mean of many estimates is the gradient, with either kind of direction.
+// TestEstimates checks that the mean of many estimates is the gradient, for both kinds of
+// directions.
 func TestEstimates(t *testing.T) {
 	for _, sphere := range []bool{true, false} {
 		f := bowl(3)
@@ -51,7 +52,7 @@ func TestEstimates(t *testing.T) {
 	}
 }
 
-// TestDraws: directions differ between clients and between rounds.
+// TestDraws checks that directions differ between clients and between rounds.
 func TestDraws(t *testing.T) {
 	f := bowl(2)
 	f.Shares[1] = f.Shares[0]
@@ -149,8 +150,8 @@ func TestZONES(t *testing.T) {
 	}
 }
 
-// TestConverge: both methods converge to a zero of the mean gradient, with the same bits
-// for any number of goroutines.
+// TestConverge checks that both methods converge to a zero of the mean gradient, and that the
+// result has the same bits for any number of goroutines.
 func TestConverge(t *testing.T) {
 	run := func(workers int) (list []Baseline) {
 		f := bowl(4)

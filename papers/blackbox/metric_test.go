@@ -43,8 +43,8 @@ func metric(t testing.TB, dir string, c MetricConfig) *Metric {
 	return m
 }
 
-// Every score of every client against the definition: the slow network's answers on the
-// client's rows, counted one by one.
+// TestMetric compares every score of every client with the definition: with the answers of the
+// slow network on the client's rows, counted one by one.
 func TestMetric(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
@@ -77,7 +77,7 @@ func TestMetric(t *testing.T) {
 	}
 }
 
-// slowMetric takes the rows from the chunks that the client has.
+// slowMetric computes the metric by its definition, on the rows in the client's chunks.
 func slowMetric(m *Metric, i int, x []float32) float64 {
 	params := make([]float32, len(x))
 	for j, v := range x {

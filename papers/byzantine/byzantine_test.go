@@ -14,7 +14,7 @@ import (
 	"github.com/zofl/zofl/plan/valid"
 )
 
-// TestByzantine is the short form, too short for its claim to mean anything.
+// TestByzantine runs the short form of the experiment, which is too short for a meaningful claim.
 func TestByzantine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
@@ -31,7 +31,7 @@ func TestByzantine(t *testing.T) {
 	}
 }
 
-// TestShields: what bounds liars can run.
+// TestShields checks that the plan of every shield can run.
 func TestShields(t *testing.T) {
 	for _, s := range shields {
 		p, err := preset.Unbound("decomfl", "shield", 100)
@@ -50,8 +50,8 @@ func TestShields(t *testing.T) {
 	}
 }
 
-// TestLies compares what a liar answers with what it should, for a loss of sum(x) times the number
-// of a sample: by its loss along one direction and by its gradient.
+// TestLies compares a liar's losses along one direction and the liar's gradient with the expected
+// values. The loss is sum(x) times the number of a sample.
 func TestLies(t *testing.T) {
 	honest := run.Task{
 		Loss: func(x []float32, batch []int) float64 {
@@ -111,8 +111,8 @@ func TestLies(t *testing.T) {
 	}
 }
 
-// TestSharedNoise: the cosine of two liars' noise is the part that they share, and the noise is as
-// long as a gradient times what it is multiplied by.
+// TestSharedNoise checks that the cosine of two liars' noise is the share that is the same for
+// all liars, and that the norm of the noise is the gradient's norm times the liar's factor.
 func TestSharedNoise(t *testing.T) {
 	honest := run.Task{Gradient: func(grad, _ []float32, _ []int) float64 {
 		for i := range grad {
@@ -141,8 +141,9 @@ func TestSharedNoise(t *testing.T) {
 	}
 }
 
-// TestLeagueSamples: all in league take the same honest samples at one point. Those that are steady
-// take them at every point, so that the difference of two losses is that of one function.
+// TestLeagueSamples checks that all liars in league take the same honest devices' samples at a
+// point. Steady liars take the same samples at every point, so that a difference of two losses is
+// the difference of one function.
 func TestLeagueSamples(t *testing.T) {
 	shares := make([][]int, 20)
 	for i := range 2000 {
@@ -173,8 +174,8 @@ func TestLeagueSamples(t *testing.T) {
 	}
 }
 
-// TestRootTakesAll: the root has samples of all clients', which nobody else has, and answers by all
-// of them.
+// TestRootTakesAll checks that the root device has samples taken from all clients, which no
+// client still has, and that it computes its loss over all these samples.
 func TestRootTakesAll(t *testing.T) {
 	deal := func(uint64) ([][]int, error) {
 		shares := make([][]int, 20)

@@ -16,8 +16,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// TestLeak is the short form: single scalars tell labels within few rounds, those with much noise
-// do not, and neither does the sum.
+// TestLeak runs the short form of the experiment. Within few rounds, single scalars must reveal
+// labels; scalars with much noise, and the sum of scalars, must not.
 func TestLeak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
@@ -53,8 +53,8 @@ func TestLeak(t *testing.T) {
 	}
 }
 
-// TestLeakArms: each arm's plan can run, and one with noise has spent no more than it says, and
-// hardly less.
+// TestLeakArms checks that each arm's plan can run, and that an arm with noise spends nearly all
+// of its privacy budget epsilon, and no more.
 func TestLeakArms(t *testing.T) {
 	x, err := newTrial(lab.NewTrial(t.Context(), &lab.Env{Generated: 100}, "leak"))
 	if err != nil {
@@ -82,8 +82,8 @@ func TestLeakArms(t *testing.T) {
 	}
 }
 
-// TestSlopes: what the attacker expects a device to send, whose images all have one label, is what
-// a device with the attacker's images sends.
+// TestSlopes checks the scalars that the attacker computes for a device whose images all have one
+// label: a device with the attacker's images of this label must send these scalars.
 func TestSlopes(t *testing.T) {
 	x, err := newTrial(lab.NewTrial(t.Context(), &lab.Env{Generated: 600, Rounds: 3}, "leak"))
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// bowls is f_i(x) = (x - i)^2/2 in one dimension, for clients 0, 1, ..., each with one sample.
+// bowls returns the problem f_i(x) = (x - i)^2/2 in one dimension, for clients 0, 1, ..., each
+// with one sample.
 func bowls(clients int) *Problem {
 	p := &Problem{Dim: 1, Gradient: func(grad, x []float32, samples []int) float64 {
 		loss := 0.0
@@ -30,7 +31,7 @@ func near(t *testing.T, what string, got float32, want float64) {
 	}
 }
 
-// TestByHand makes rounds of two clients, at 0 and 1, from 5.
+// TestByHand makes rounds from x = 5 with two clients, whose minima are 0 and 1.
 func TestByHand(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -68,8 +69,8 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// TestScaffoldHolds: where only one of two unlike clients takes part, control variates keep x
-// nearer to the common minimum, 1/2.
+// TestScaffoldHolds checks that if only one of two unlike clients takes part, control variates
+// keep x nearer to the common minimum, 1/2.
 func TestScaffoldHolds(t *testing.T) {
 	end := func(scaffold bool) float64 {
 		r := New(bowls(2), Method{Asked: 1, Steps: 5, Batch: 1, Eta: 0.1, Scaffold: scaffold},
@@ -88,7 +89,7 @@ func TestScaffoldHolds(t *testing.T) {
 	}
 }
 
-// TestCyclic: of four clients in two groups, rounds take turns.
+// TestCyclic checks that with four clients in two groups, the rounds ask the groups in turn.
 func TestCyclic(t *testing.T) {
 	r := New(bowls(4), Method{Asked: 5, Steps: 1, Batch: 1, Eta: 0, Groups: 2}, []float32{0}, 1)
 	for round, want := range [][]int{{0, 2}, {1, 3}, {0, 2}} {
@@ -115,7 +116,8 @@ func TestCompressors(t *testing.T) {
 	}
 }
 
-// TestBatches: a minibatch has different samples of the client's own share.
+// TestBatches checks that the samples of a minibatch differ, and that all are in the client's
+// share.
 func TestBatches(t *testing.T) {
 	p := bowls(1)
 	p.Shares = [][]int{{3, 5, 7, 9}}

@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/papers/lab/labtest"
 )
 
-// TestFurther runs two ideas for a few rounds, and again from what the first time saved.
+// TestFurther runs two ideas for a few rounds, and then again from the saved points.
 func TestFurther(t *testing.T) {
 	dir := t.TempDir()
 	env := func() *lab.Env {
@@ -173,7 +173,8 @@ func TestFinishRounds(t *testing.T) {
 	}
 }
 
-// TestKey: runs that older versions saved are found. Their names have a digest of this text.
+// TestKey checks that this version finds the runs that older versions saved, whose names have a
+// digest of this text.
 func TestKey(t *testing.T) {
 	const want = "{defaultsTask:{name:fashion-cnn data:fashion-mnist shrink:2 scale: hidden:[] " +
 		"dirichlet:0 devices:0 train:60000 test:10000} cnn:true}"

@@ -16,7 +16,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// tinyBoxes is an experiment with few points and features.
+// tinyBoxes returns an experiment with few points and features.
 func tinyBoxes(t *testing.T, e *lab.Env) *boxRun {
 	t.Helper()
 	e.Logf = t.Logf
@@ -28,8 +28,8 @@ func tinyBoxes(t *testing.T, e *lab.Env) *boxRun {
 	return &boxRun{Trial: lab.NewTrial(t.Context(), e, "tiny"), size: size}
 }
 
-// TestFzoosQuadratic: all methods begin alike and make the right number of queries, and the
-// logs give the same claims again.
+// TestFzoosQuadratic checks that all methods start at the same x and make the expected number of
+// queries, and that a second run from the logs gives the same claims.
 func TestFzoosQuadratic(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
@@ -140,7 +140,7 @@ func TestFzoosMetric(t *testing.T) {
 	}
 }
 
-// TestFzoosPlans: every training of the full size is a valid plan with a unique name.
+// TestFzoosPlans checks that every training of the full size has a valid plan with a unique name.
 func TestFzoosPlans(t *testing.T) {
 	size := sizeOf(&lab.Env{})
 	x := &boxRun{Trial: lab.NewTrial(t.Context(), &lab.Env{}, "plans"), size: size}

@@ -21,7 +21,7 @@ func small(dir string) *lab.Env {
 		Presets: []string{"zofl", "zofl-shared"}}
 }
 
-// TestLosses runs the experiment, and again from what the first time saved.
+// TestLosses runs the experiment, and then again from the saved scores.
 func TestLosses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains 40 times")
@@ -57,7 +57,7 @@ func TestLosses(t *testing.T) {
 	}
 }
 
-// TestLossesStopped: what was whole is reported.
+// TestLossesStopped checks that the report of a stopped experiment has the complete tasks.
 func TestLossesStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	x, e := Experiment(), small("")

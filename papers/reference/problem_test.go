@@ -10,8 +10,8 @@ import (
 // same model.
 const exact = 1e-9
 
-// loss is a client's loss: a smooth bowl that is not quadratic, so that forward and central
-// differences differ, and different for each minibatch.
+// loss is a client's loss: a smooth convex function that differs between minibatches. The loss is
+// not quadratic, so that forward and central differences differ.
 func loss(client int, at At, x []float64) float64 {
 	sum, shift := 0.0, 0.3*math.Sin(float64(at.N)+2*float64(at.K))
 	for i, v := range x {
@@ -31,7 +31,8 @@ func slope(client int, at At, x []float64) []float64 {
 	return g
 }
 
-// randomProblem has normal directions, shared or each client's own.
+// randomProblem returns a problem with normal directions: the same for all clients if shared is
+// set, or own directions for each client.
 func randomProblem(dim int, shared bool) Problem {
 	return Problem{Dim: dim, Loss: loss, Direction: func(client int, at At, p int) []float64 {
 		if shared {

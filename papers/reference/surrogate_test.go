@@ -63,9 +63,9 @@ func TestRandomFeatures(t *testing.T) {
 	}
 }
 
-// TestFZooSByHand: with one client and one point the surrogate is flat and x stays. With a
-// second point x moves along the slope between the two, and with another w it moves away
-// from that by what gamma says.
+// TestFZooSByHand: with one client and one point the surrogate is flat and x stays. With a second
+// point, x moves along the slope between the two points. With another w, the correction of length
+// gamma changes this move.
 func TestFZooSByHand(t *testing.T) {
 	f := &FZooS{
 		Posterior: Posterior{L: 1, Mean: true}, Dim: 1, K: 1, Eta: 0.1, Window: 2, Gamma: Always,

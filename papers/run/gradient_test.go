@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// half says that every second client differentiates.
+// half reports whether a client gives gradients: every second client does.
 func half(slot int) bool { return slot%2 == 0 }
 
 // counted returns a training with counters of its losses and gradients.
@@ -29,8 +29,8 @@ func counted(cfg Config) (_ Config, losses, gradients *atomic.Uint64) {
 	return cfg, losses, gradients
 }
 
-// TestGradients: clients that differentiate make no queries, train as black boxes do, and are
-// counted for what they did.
+// TestGradients checks that clients with gradients make no queries and train like black boxes,
+// and that the curve counts their gradients.
 func TestGradients(t *testing.T) {
 	const rounds = 30
 	boxes := mustTrain(t, digits(t, rounds)).Curve
@@ -61,8 +61,8 @@ func TestGradients(t *testing.T) {
 	}
 }
 
-// TestGradientsOfPhases: what is counted is what was computed, with two phases and with control
-// variates too.
+// TestGradientsOfPhases checks that the curve counts exactly the losses and gradients that
+// clients computed, also with two phases and with control variates.
 func TestGradientsOfPhases(t *testing.T) {
 	for _, control := range []plan.Control{plan.ScaffoldPoint, plan.ScaffoldMean} {
 		cfg := phased(t, control, 9)
@@ -76,8 +76,8 @@ func TestGradientsOfPhases(t *testing.T) {
 	}
 }
 
-// TestResumeGradients: a run that was stopped counts what it did before, though its rows do
-// not say it.
+// TestResumeGradients checks that a continued run counts the gradients before the stop, although
+// the saved rows do not contain them.
 func TestResumeGradients(t *testing.T) {
 	cfg := digits(t, 20)
 	cfg.Differentiates = half
@@ -106,7 +106,7 @@ func TestResumeGradients(t *testing.T) {
 	}
 }
 
-// TestNoGradient: a task without a gradient is refused before anything runs.
+// TestNoGradient checks that Train refuses a task without a gradient before the run begins.
 func TestNoGradient(t *testing.T) {
 	cfg := digits(t, 3)
 	cfg.Differentiates, cfg.Task.Gradient = half, nil

@@ -15,7 +15,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// digits is a small training: 8 clients, 3 a round.
+// digits returns the Config of a small training with 8 clients, of which 3 take part in a round.
 func digits(t *testing.T, rounds uint64) Config {
 	t.Helper()
 	train, test := data.Digits(400, 1), data.Digits(100, 1<<40)
@@ -79,13 +79,14 @@ func TestTrain(t *testing.T) {
 		Scalars: 75 * 4}); one.Totals.Up != want {
 		t.Errorf("up %+v, want %+v", one.Totals.Up, want)
 	}
-	// Announcements of 25 rounds and of the end.
+	// Each client receives the announcements of 25 rounds and of the end.
 	if down := one.Totals.Down; down.Messages != 26*8 || down.Scalars != 25*8*4 {
 		t.Errorf("down %+v, want %d messages with %d scalars", down, 26*8, 25*8*4)
 	}
 }
 
-// TestEverything: bytes include those that assemble the fleet, once.
+// TestEverything checks that with Everything the bytes include those by which the clients join,
+// once.
 func TestEverything(t *testing.T) {
 	cfg := digits(t, 6)
 	cfg.Everything, cfg.Dir = true, t.TempDir()
@@ -115,7 +116,8 @@ func TestEverything(t *testing.T) {
 	}
 }
 
-// TestResume: a run that was stopped repeatedly has the same curve as one that was not.
+// TestResume checks that a run that stopped several times has the same curve as a run without a
+// stop.
 func TestResume(t *testing.T) {
 	whole := mustTrain(t, digits(t, 30))
 	cfg := digits(t, 30)
@@ -144,8 +146,7 @@ func TestResume(t *testing.T) {
 	}
 	a, b := timeless(whole.Curve), timeless(got.Curve)
 	for i := range a {
-		// Values of a round that a process did not save before it stopped are lost, see
-		// Point.
+		// A continued run lacks the values of a round that the process before did not save, see Point.
 		a[i].TrainLoss, b[i].TrainLoss, a[i].Bytes, b[i].Bytes = 0, 0, 0, 0
 	}
 	if !reflect.DeepEqual(a, b) {
@@ -169,7 +170,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestDiverged: a run that the guard ended has ended like others.
+// TestDiverged checks that a run that the coordinator ended as diverged ends without an error.
 func TestDiverged(t *testing.T) {
 	cfg := digits(t, 500)
 	cfg.Plan.StepSize = 1
@@ -179,7 +180,7 @@ func TestDiverged(t *testing.T) {
 	}
 }
 
-// TestPaused: nothing resumes a run here.
+// TestPaused checks that the training ends if the run pauses, because nobody resumes the run.
 func TestPaused(t *testing.T) {
 	cfg := digits(t, 5)
 	cfg.Task.Loss = func([]float32, []int) float64 { return math.NaN() }

@@ -17,13 +17,14 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// small is the experiment on two tasks of drawn data, for a few rounds.
+// small returns the environment of the experiment on two tasks of generated data, for a few
+// rounds.
 func small(dir string) *lab.Env {
 	return &lab.Env{Generated: 300, Dir: dir, Seeds: 1, Rounds: 3, Presets: []string{"decomfl"},
 		Tasks: []string{"digits-softmax", "covtype-mlp"}}
 }
 
-// TestDefaults runs the experiment, and again from what the first time saved.
+// TestDefaults runs the experiment, and then runs it again from the saved scores.
 func TestDefaults(t *testing.T) {
 	dir := t.TempDir()
 	first := labtest.Run(t, Experiment(), small(dir))
@@ -64,7 +65,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// TestDefaultsStopped: a stopped experiment goes on where it was.
+// TestDefaultsStopped checks that a stopped experiment continues with the saved scores.
 func TestDefaultsStopped(t *testing.T) {
 	whole := labtest.Run(t, Experiment(), small(""))
 	dir, x := t.TempDir(), Experiment()
@@ -85,7 +86,7 @@ func TestDefaultsStopped(t *testing.T) {
 	}
 }
 
-// TestDefaultsShort is the short form.
+// TestDefaultsShort runs the short form of the experiment.
 func TestDefaultsShort(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
@@ -142,8 +143,8 @@ func TestDefaultsPlans(t *testing.T) {
 	}
 }
 
-// scored returns a trial with runs of these accuracies; a negative one is of a run that
-// diverged.
+// scored returns a variant with runs of these accuracies. A negative accuracy stands for a run
+// that diverged.
 func scored(power int, accuracies ...float64) *variant {
 	t := &variant{power: power, untouched: power == 0, field: "step"}
 	for _, a := range accuracies {
@@ -184,7 +185,8 @@ func TestDefaultsCell(t *testing.T) {
 	}
 }
 
-// TestDefaultsFinds: a preset that finds its step is compared with a grid that it is not in.
+// TestDefaultsFinds checks that for a preset whose devices find the step size, the grid does not
+// contain the preset without changes.
 func TestDefaultsFinds(t *testing.T) {
 	x := newTrial(lab.NewTrial(t.Context(), &lab.Env{}, "defaults"),
 		&size{powers: []int{-1, 0, 1}})
@@ -259,7 +261,7 @@ func TestDefaultsData(t *testing.T) {
 	}
 }
 
-// TestScreenDefaults: screened scores are kept apart, and have no query.
+// TestScreenDefaults checks that screened scores have files of their own, and no queries.
 func TestScreenDefaults(t *testing.T) {
 	e := small(t.TempDir())
 	e.Screen = true

@@ -19,7 +19,8 @@ import (
 	"github.com/zofl/zofl/plan/valid"
 )
 
-// TestMNISTShort is the short form: resumable, and the same from its logs.
+// TestMNISTShort runs the short form of the experiment, and checks that a second run from the
+// logs gives the same report.
 func TestMNISTShort(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
@@ -29,7 +30,8 @@ func TestMNISTShort(t *testing.T) {
 	}
 	dir := t.TempDir()
 	r := labtest.Run(t, Experiment(), e(dir))
-	// In a few rounds no target is claimed, only which arm is ahead, by queries and by bytes.
+	// With a few rounds, the report has no claims about targets, only claims about which arm is
+	// ahead, by queries and by bytes.
 	if len(r.Claims) != 2 || len(r.Summary.Rows) != 2 || len(r.More) != 1 {
 		t.Errorf("%d claims, %d rows, %d more figures, want 2, 2 and 1: %+v",
 			len(r.Claims), len(r.Summary.Rows), len(r.More), r.Claims)
@@ -40,8 +42,8 @@ func TestMNISTShort(t *testing.T) {
 	}
 }
 
-// TestMNISTInterrupted: what was reached before an interrupt is in the table and the figures,
-// and nothing is claimed of it.
+// TestMNISTInterrupted checks that after an interrupt the table and the figures have the results
+// so far, and that the report has no claims.
 func TestMNISTInterrupted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
@@ -59,7 +61,8 @@ func TestMNISTInterrupted(t *testing.T) {
 	}
 }
 
-// TestMNISTScreened: a screened experiment makes no query, and says so wherever it has numbers.
+// TestMNISTScreened checks that a screened experiment makes no query, and that the report says so
+// next to its numbers.
 func TestMNISTScreened(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
@@ -79,7 +82,8 @@ func TestMNISTScreened(t *testing.T) {
 	}
 }
 
-// planOf returns what a league trains with an arm, and its plan, which has to be able to run.
+// planOf returns the training of an arm in a league, and the plan of the training. planOf fails
+// the test if the plan cannot run.
 func planOf(t *testing.T, s *lab.Set, l *league, c contest.Method) (*lab.Training, *plan.Plan) {
 	t.Helper()
 	one, err := l.contest(s).Enter(c, c.Steps[0])
@@ -98,7 +102,8 @@ func planOf(t *testing.T, s *lab.Set, l *league, c contest.Method) (*lab.Trainin
 	return one, p
 }
 
-// TestMNISTArms: each arm of each split is a plan that can run, and spends its queries.
+// TestMNISTArms checks that each arm of each split gives a plan that can run, and that spends all
+// its queries.
 func TestMNISTArms(t *testing.T) {
 	s, err := (&lab.Env{Generated: 200}).MNIST()
 	if err != nil {
@@ -163,7 +168,7 @@ func TestPickArms(t *testing.T) {
 	}
 }
 
-// TestTargets: what is claimed of made-up runs, of 10 queries and 100 bytes a round.
+// TestTargets checks the claims about invented runs, with 10 queries and 100 bytes a round.
 func TestTargets(t *testing.T) {
 	l := league{Split: lab.Splits[0], clients: 2, asked: 1,
 		targets: []target{{0.5, 40, 200}, {0.5, 40, 150}, {0.5, 20, 0}, {0.9, 60, 500}}}

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/data"
 )
 
-// learned is a model after some steps down the gradient of the test digits.
+// learned returns the parameters after some gradient steps on the test digits.
 func learned(t *testing.T, m *Model) []float32 {
 	t.Helper()
 	x, batch := make([]float32, Dim), make([]int, 600)
@@ -27,8 +27,8 @@ func learned(t *testing.T, m *Model) []float32 {
 	return x
 }
 
-// TestModelReads: a drawing that is fitted into an image, wherever and however large it is drawn,
-// is read as the digit it was made of.
+// TestModelReads checks that the model recognizes the digit in a drawing after Fit, for any place
+// and size of the drawing.
 func TestModelReads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("training takes long with the race detector, and starts no goroutine")
@@ -103,8 +103,8 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestDrawingsCount: a drawing is learned from in the next round, and not before: all evaluations
-// of a round have the same batch.
+// TestDrawingsCount checks that the loss contains a new drawing from the next round on, and not
+// before, because all evaluations of a round must use the same samples.
 func TestDrawingsCount(t *testing.T) {
 	m, x := New("a"), make([]float32, Dim)
 	for i := range x {

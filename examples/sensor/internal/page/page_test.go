@@ -55,7 +55,7 @@ func get(t *testing.T, p *Page, path, host string) (int, http.Header, string) {
 	return answer.StatusCode, answer.Header, string(text)
 }
 
-// TestPage: the page has what was told last, as text.
+// TestPage checks that the page shows the last reports, as text.
 func TestPage(t *testing.T) {
 	p := serve(t)
 	status, header, text := get(t, p, "/", "127.0.0.1:9")
@@ -75,8 +75,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestHosts: whoever names another machine, as a page does whose name was pointed here, reads
-// nothing.
+// TestHosts checks that a request that names another host gets no answer, such as a request of a
+// page whose name resolves to this machine.
 func TestHosts(t *testing.T) {
 	p := serve(t)
 	own, err := os.Hostname()
@@ -121,8 +121,8 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestConnections: as many are open at once as there may be, and one that is closed, however
-// often, makes room for one.
+// TestConnections checks that the page accepts as many connections at the same time as allowed,
+// and that a connection makes room for one other, however often it is closed.
 func TestConnections(t *testing.T) {
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
