@@ -1,6 +1,6 @@
 // Command browser serves a page whose tabs are devices of a run: they draw digits, and train one
-// classifier with each other and with other programs. It leads the run, too, with a broker on this
-// machine. See README.md.
+// classifier with each other and with other programs. The command also leads the run, with a
+// broker on this machine. See README.md.
 package main
 
 import (

@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// startZofl starts the program. It is killed when the test ends.
+// startZofl starts the program, and kills the program when the test ends.
 func startZofl(t *testing.T, args ...string) *native {
 	t.Helper()
 	file, err := zofl()

@@ -41,8 +41,8 @@ func Vector(g Gains) []float32 {
 	return x
 }
 
-// GainsOf returns the gains for parameters. It returns an error if a gain is outside its box: a
-// device never tries gains that it was not built for, whoever asks.
+// GainsOf returns the gains for parameters. GainsOf returns an error if a gain is outside its
+// box, so that a device never tries gains for which it was not built.
 func GainsOf(x []float32) (g Gains, err error) {
 	for i, box := range Boxes() {
 		if !(x[i] >= box.Low && x[i] <= box.High) {

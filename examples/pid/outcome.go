@@ -16,7 +16,7 @@ type Outcome struct {
 	Seconds     float64
 }
 
-// outcome compares the devices. It returns an error if their models differ.
+// outcome compares the models of the devices, and returns an error if the models differ.
 func (f *fleet) outcome(took time.Duration) (*Outcome, error) {
 	o := &Outcome{PerRound: perRound(f.plan), Seconds: took.Seconds()}
 	for i, d := range f.devices {

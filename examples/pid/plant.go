@@ -21,7 +21,7 @@ type Plate struct {
 // Nominal is the plate of the data sheet.
 var Nominal = Plate{Gain: 300, Lag: 90, Dead: 10, Sensor: 8, Noise: 0.1}
 
-// Plates returns n plates as manufactured and mounted. They differ by about 20 % in mains
+// Plates returns n plates as manufactured and mounted. The plates differ by about 20 % in mains
 // voltage and contact, in mass, and in where the sensor sits.
 func Plates(n int, seed uint64) []Plate {
 	random := rand.New(rand.NewPCG(seed, 1))

@@ -110,7 +110,8 @@ func (a *agent) openSource() map[string]func([]byte) {
 	return nil
 }
 
-// run reads, trains and watches. It always saves the window at the end.
+// run reads the source, trains, and watches the readings. At the end, run always saves the
+// window.
 func (a *agent) run(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	l := &loop{agent: a, readings: make(chan reading), sourceDone: make(chan error, 1),

@@ -9,9 +9,9 @@ import (
 
 // A shape describes the model. All devices of a run must have the same shape.
 //
-// For each channel the network sees the last reading, the differences of the lags-1
-// readings before it, and the change that followed at this time yesterday and a week ago;
-// also the time of day. It forecasts how much the reading will change within ahead periods:
+// For each channel the network sees the last reading, the differences of the lags-1 readings
+// before it, and the change that followed at this time yesterday and a week ago; also the time of
+// day. The network forecasts how much the reading will change within ahead periods:
 //
 //	change = Skip u + Out tanh(Hidden u + Bias) + OutBias
 //

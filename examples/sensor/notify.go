@@ -26,8 +26,8 @@ func notify(state string) error {
 	return err
 }
 
-// watchdog returns how often to notify systemd: half the time after which it kills a silent
-// service. It returns false if systemd expects no notifications.
+// watchdog returns the interval at which to notify systemd: half the time after which systemd
+// kills a silent service. If systemd expects no notifications, watchdog returns false.
 func watchdog() (time.Duration, bool) {
 	us, err := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64)
 	return time.Duration(us) * time.Microsecond / 2, err == nil && us > 1

@@ -95,9 +95,9 @@ func (o *forecastLoss) wait(ctx context.Context, n uint64) error {
 	}
 }
 
-// draw draws b.Size examples with replacement, with a generator seeded by b.Seed. If the size is 0
-// it takes all examples. It draws at most as many examples as the window has slots: the run's plan
-// sets the size, but the memory belongs to this device.
+// draw draws b.Size examples with replacement, with a generator seeded by b.Seed. If the size is
+// 0, draw takes all examples. draw draws at most as many examples as the window has slots: the
+// run's plan sets the size, but the memory belongs to this device.
 func (o *forecastLoss) draw(b objective.Batch) {
 	s := o.station
 	s.mu.Lock()

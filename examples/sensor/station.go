@@ -161,9 +161,9 @@ func (s *station) fill(slot int64, e example) bool {
 	return any && s.see(slot, e.inputs)
 }
 
-// split returns the first slot to train on, the first held-out slot and the end of the
-// held-out slots. These are the newest, and no training example reaches into them. mu is
-// held.
+// split returns the first slot to train on, the first held-out slot and the end of the held-out
+// slots. The held-out slots are the newest slots, and no training example uses their readings. mu
+// is held.
 func (s *station) split() (train, held, end int64) {
 	ahead := int64(s.cfg.Ahead)
 	train = s.window.first() + int64(s.lags) - 1

@@ -14,10 +14,10 @@ import (
 	"github.com/zofl/zofl/examples/sensor/internal/config"
 )
 
-// A sensor is a directory of sysfs as a source. It belongs to Linux's Industrial I/O, such
-// as /sys/bus/iio/devices/iio:device0, or to a hardware monitor, such as
-// /sys/class/hwmon/hwmon0. Channel.From is an attribute without its suffix: in_temp is read
-// from in_temp_input or in_temp_raw, and temp1 from temp1_input.
+// A sensor is a directory of sysfs as a source. The directory belongs to Linux's Industrial I/O,
+// such as /sys/bus/iio/devices/iio:device0, or to a hardware monitor, such as
+// /sys/class/hwmon/hwmon0. Channel.From is an attribute without its suffix: in_temp is read from
+// in_temp_input or in_temp_raw, and temp1 from temp1_input.
 type sensor struct {
 	*sampler
 	cfg      *config.Config
@@ -31,7 +31,8 @@ func newSensor(cfg *config.Config, log *slog.Logger, s *station) *sensor {
 	return r
 }
 
-// read reads all channels. It logs a failing channel once, and again when it recovers.
+// read reads all channels. read logs a failing channel once, and logs again when the channel
+// recovers.
 func (s *sensor) read() reading {
 	r := reading{time: s.now(), values: make([]float64, len(s.cfg.Channels))}
 	dir, err := s.dir()

@@ -13,10 +13,10 @@ import (
 // lineMost is the longest line allowed in a file.
 const lineMost = 64 << 10
 
-// A tail reads the lines of a growing file. If the file was renamed and begun anew, or cut
-// short, it reads the old file to its end and then the new one from its beginning. If the
-// file cannot be opened or read, it logs that once and waits: a logger, a USB stick or a
-// server may be late. It skips empty lines, and the zeros that a power cut leaves in a
+// A tail reads the lines of a growing file. If the file was renamed and begun anew, or cut short,
+// it reads the old file to its end and then the new one from its beginning. If the tail cannot
+// open or read the file, the tail logs that once and waits, because a logger, a USB stick or a
+// server may be late. The tail skips empty lines, and the zeros that a power cut leaves in a
 // file.
 type tail struct {
 	path   string
@@ -109,8 +109,8 @@ func (t *tail) grow() (bool, error) {
 	return t.turn()
 }
 
-// open opens the file. It must be a regular one: something else, such as a pipe, could
-// block the agent forever.
+// open opens the file. open refuses anything but a regular file, because something else, such as
+// a pipe, could block the agent forever.
 func (t *tail) open() error {
 	if t.file != nil {
 		return nil

@@ -25,7 +25,8 @@ import (
 // whole file: see [client.OpenStore].
 const windowMagic = "zofl window 1\n"
 
-// lastSlot is later than any slot of a clock. It leaves room to count.
+// lastSlot is later than any slot of a clock. lastSlot leaves room for counting further slots
+// without overflow.
 const lastSlot = math.MaxInt64 / 2
 
 // item returns the name of the file in its store. Each period and set of channels has its own

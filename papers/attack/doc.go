@@ -1,6 +1,6 @@
 // Package attack implements the black-box attack of FedZO and ZO-AdaFL: a single perturbation
-// that makes a classifier misclassify all images of a class. It contains the classifier and the
-// papers' two baselines that do not use shared seeds, [DZOPA] and [ZONES].
+// that makes a classifier misclassify all images of a class. The package contains the classifier
+// and the papers' two baselines that do not use shared seeds, [DZOPA] and [ZONES].
 //
 // For most uses, train a [Net], make a [Target] from it and the images to attack, and
 // minimize Target.Loss, a function of one number for each pixel.

@@ -70,7 +70,7 @@ func New(p *Problem, m Method, x []float32, seed uint64) *Run {
 	return r
 }
 
-// Round makes a round. It returns the mean of the clients' losses before their first steps.
+// Round makes a round, and returns the mean of the clients' losses before their first steps.
 func (r *Run) Round() (loss float64) {
 	sum, change := make([]float64, r.problem.Dim), make([]float64, r.problem.Dim)
 	sent := 0.0

@@ -104,8 +104,8 @@ func (s *size) fzoos() contest.Method {
 	return contest.Method{Name: s.name, Title: "FZooS", Preset: "fzoos", Set: s.method}.At(0.01)
 }
 
-// baselines are the methods with which the experiments compare FZooS. They use the paper's local
-// rule: Adam, reset in each round.
+// baselines are the methods with which the experiments compare FZooS. The baselines use the
+// paper's local rule: Adam, reset in each round.
 var baselines = func() []contest.Method {
 	plain := contest.Method{Name: "a", Title: "FedZO", Preset: "fedzo-dense", Set: []string{
 		"distribution=normal", "difference=forward", "perturbations=20", "mu=0.01", "batch=0",

@@ -96,8 +96,8 @@ func (e *Env) RoundsOr(usual, short uint64) uint64 {
 	return usual
 }
 
-// Few returns the names that a short experiment uses by default. It returns nil, which means all,
-// for an experiment that is not short.
+// Few returns the names that a short experiment uses by default. For an experiment that is not
+// short, Few returns nil, which means all names.
 func (e *Env) Few(names ...string) []string {
 	if e.Short {
 		return names

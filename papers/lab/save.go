@@ -38,8 +38,8 @@ func Kept[T any](file string, run func() (*T, error)) (*T, error) {
 	return s, Save(file, s)
 }
 
-// Saved reads the saved result of a run, as JSON. It returns nil if there is none, or file is
-// empty.
+// Saved reads the saved result of a run, as JSON. Saved returns nil if there is no saved result,
+// or if file is "".
 func Saved[T any](file string) (*T, error) {
 	if file == "" {
 		return nil, nil

@@ -9,7 +9,7 @@ import (
 )
 
 // Samples are the data of the models with two classes: rows of numbers, dense or sparse, each of
-// class +1 or -1. They are read-only, so models and goroutines may share them.
+// class +1 or -1. Samples do not change, so several models and goroutines may share one Samples.
 type Samples struct {
 	features int
 	dense    []float32      // row after row; nil if sparse

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/plan/planfile"
 )
 
-// corners are points of a square. Those near two opposite corners are of one class, so that no
+// corners are points of a square. Points near two opposite corners are of one class, so that no
 // linear model does better than guessing.
 func corners(n int, seed uint64) *models.MLP {
 	rng := rand.New(rand.NewPCG(seed, 1))

@@ -3,8 +3,8 @@
 //
 //	rooms DIR [rooms=3] [days=28] [seed=1] [speed=43200]
 //
-// It writes room-1.csv and room-1.conf, room-2.csv and so on. It also writes windows.csv,
-// which no agent sees, with the times at which a window was open. The same arguments give
+// Rooms writes room-1.csv and room-1.conf, room-2.csv and so on. Rooms also writes windows.csv,
+// with the times at which a window was open. No agent reads windows.csv. The same arguments give
 // the same readings.
 package main
 

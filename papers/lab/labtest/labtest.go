@@ -47,8 +47,8 @@ func AllHold(t *testing.T, r *lab.Report, claims int) {
 	}
 }
 
-// Stopped runs the short form of an experiment on n digits, and cancels it at its first line of
-// progress. It returns the report of the work done by then.
+// Stopped runs the short form of an experiment on generated digits, and cancels the experiment at
+// its first line of progress. Stopped returns the report of the results so far.
 func Stopped(t *testing.T, x lab.Experiment, generated int) *lab.Report {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

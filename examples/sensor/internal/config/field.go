@@ -22,8 +22,8 @@ type option struct {
 	set  func(c *Config, value string) error
 }
 
-// fields lists all fields. Those marked (run) determine the model, so they are the same on
-// all devices of a run.
+// fields lists all fields. The fields marked (run) determine the model, so all devices of a run
+// must have the same values there.
 var fields = []field{
 	{"url", "", "broker of the run; for a cluster all, separated by commas; " +
 		"plaintext=yes connects to another machine without TLS; default: the one that the " +
