@@ -7,8 +7,8 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// afterRound makes a round of two clients from start. It returns the server's model, and what
-// client 0 has by (10).
+// afterRound makes a round of two clients from start. afterRound returns the server's model, and
+// the model that client 0 computes by (10).
 func afterRound(d *DeComFL, start []float64, n uint64) (server, compensated []float64) {
 	s := Iterate{clone(start), make([]float64, d.Dim)}
 	own, local := d.LocalUpdate(s, 0, n)
