@@ -19,11 +19,11 @@ const (
 func (s State) String() string { return codec.Name([]string{"open", "paused", "ended"}, int(s)) }
 
 // An Announcement opens record N and carries records before it. The first announcement of an N
-// carries the records that no earlier announcement carried. Usually that is record N-1 alone, which
-// is all that an up-to-date device needs. The coordinator repeats it while replies are missing, see
-// [Announcement.RepeatAfter]. A repetition of an attempt carries record N-1. Announcements of later
-// attempts, of a restarted coordinator, or without a round also carry as many earlier records as
-// fit the plan's AnnounceBudget.
+// carries the records that no earlier announcement carried. Usually that is record N-1 alone, and
+// an up-to-date device needs no other record. The coordinator repeats an announcement while replies
+// are missing, see [Announcement.RepeatAfter]. A repetition of an announcement carries record N-1.
+// Announcements of later attempts, of a restarted coordinator, or without a round also carry as
+// many earlier records as fit the plan's AnnounceBudget.
 type Announcement struct {
 	State   State
 	N       uint64 // the record being made
@@ -87,12 +87,14 @@ func DecodeAnnouncement(b []byte) (Announcement, error) {
 	return a, nil
 }
 
-// seldom is the longest time between announcements of an open round, in intervals of the plan.
+// seldom is the longest time between announcements of an open round, as a multiple of the plan's
+// reannounce interval.
 const seldom = 12
 
-// RepeatAfter returns how many milliseconds after a the coordinator announces again, unless
-// something happens: reannounce of the plan. While a round is open it is twice as long as the
-// attempt has lasted, if that is more, so that the length of a round costs few bytes.
+// RepeatAfter returns how many milliseconds after a the coordinator announces again, if nothing
+// else makes it announce earlier: reannounce, the interval of the plan. While a round is open,
+// RepeatAfter returns the larger of reannounce and twice the time that the attempt has lasted, at
+// most 12 times reannounce. So announcements of a long round cost few bytes.
 func (a *Announcement) RepeatAfter(reannounce, deadline uint32) uint64 {
 	every := uint64(reannounce)
 	if a.State != Open {
@@ -102,8 +104,8 @@ func (a *Announcement) RepeatAfter(reannounce, deadline uint32) uint64 {
 	return min(max(every, 2*lasted), seldom*every)
 }
 
-// Records is a list of encoded records inside a frame: an array of byte strings, whose form the
-// decoder checked.
+// Records is a list of encoded records inside a frame: an array of byte strings. The decoder has
+// checked the form of the array.
 type Records struct {
 	n   int
 	raw []byte // the elements, without the array's head

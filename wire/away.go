@@ -6,8 +6,8 @@ import (
 	"github.com/zofl/zofl/internal/codec"
 )
 
-// An Away follows a decline. It says how long the device expects to keep declining, because its
-// policy says no or its loss fails.
+// An Away follows a decline. An Away says how long the device expects to decline rounds, because
+// the app's policy refuses them or the device's loss function fails.
 type Away struct {
 	Milliseconds uint64
 }
@@ -18,7 +18,7 @@ func (a *Away) Append(b []byte) []byte {
 }
 
 // Away returns how long the device stays away, if Rest of a decline begins with an Away. Any other
-// bytes there belong to a later version and are no error.
+// bytes in Rest belong to a later version and are no error.
 func (r *Reply) Away() (a Away, ok bool) {
 	d := reader{codec.NewReader("away", r.Rest)}
 	d.Tuple("away", 1)

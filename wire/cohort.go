@@ -10,32 +10,34 @@ import (
 	"github.com/zofl/zofl/wire/internal/shuffle"
 )
 
-// A Cohort is the set of devices that an attempt asks, as two integers from which anybody can
-// compute it.
+// A Cohort is the set of devices that an attempt asks for contributions. From its two integers
+// anybody can compute the set.
 //
-// With roster=dense, where devices have slots (Members > 0), slot s is in if and only if pi(s) <
-// Sampled. pi is a permutation of 0..Members-1, so exactly Sampled devices are in. With roster=open
-// (Members = 0), a device is in if and only if a 32-bit hash of its id is below Sampled;
-// [FullThreshold] means all devices.
+// With roster=dense, where devices have slots (Members > 0), the cohort contains slot s if and only
+// if pi(s) < Sampled. pi is a permutation of 0..Members-1, so the cohort has exactly Sampled
+// devices. With roster=open (Members = 0), the cohort contains a device if and only if a 32-bit
+// hash of its id is below Sampled; [FullThreshold] means all devices.
 type Cohort struct {
 	Sampled uint64
 	Members uint32
 }
 
-// Purposes of a draw. They differ so that evaluations do not always fall to the devices that
-// contribute.
+// Purposes of a draw. The two draws differ, so that the devices that evaluate are not always those
+// that contribute.
 const (
 	drawRound = "round"
 	drawEval  = "eval"
 )
 
-// Has says whether an attempt at a record asks a device; n is the record's [plan.Plan.Draw].
+// Has says whether an attempt at a record asks a device for a contribution. n is the record's
+// [plan.Plan.Draw].
 func (c Cohort) Has(run string, n uint64, attempt uint32, slot uint32, id string) bool {
 	return c.has(drawRound, run, n, attempt, slot, id)
 }
 
 // Slots returns the slots that an attempt at a record asks, where devices have slots, in no useful
-// order. n is the record's [plan.Plan.Draw]. Its time depends on the number of these slots only.
+// order. n is the record's [plan.Plan.Draw]. The running time depends only on the number of slots
+// that the attempt asks.
 func (c Cohort) Slots(run string, n uint64, attempt uint32) iter.Seq[uint32] {
 	key := drawKey(drawRound, run, n, attempt)
 	return func(yield func(uint32) bool) {
@@ -47,9 +49,9 @@ func (c Cohort) Slots(run string, n uint64, attempt uint32) iter.Seq[uint32] {
 	}
 }
 
-// EvalShare returns the count for [Cohort.Evaluates]. With slots it is EvalCount. With an open
-// roster it is a threshold: EvalCount devices evaluate if Target times OverSample devices are below
-// c.Sampled.
+// EvalShare returns the count for [Cohort.Evaluates]. Where devices have slots, the count is
+// EvalCount. With an open roster the count is a threshold for hashes of ids: EvalCount devices
+// evaluate if the hashes of Target times OverSample devices are below c.Sampled.
 func (c Cohort) EvalShare(p *plan.Plan) uint64 {
 	if c.Members > 0 {
 		return uint64(p.EvalCount)

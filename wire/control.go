@@ -9,10 +9,10 @@ import (
 
 // A ControlVariate is a device's earlier estimate of its own gradient, as scalars along the
 // directions of a record. With [plan.ScaffoldPoint] these are the P scalars of the round's first
-// phase. With [plan.ScaffoldMean] they are all scalars of the last contribution of the device that
-// a record counted.
+// phase. With [plan.ScaffoldMean] the scalars are all those of the device's last contribution that
+// the coordinator counted in a record.
 type ControlVariate struct {
-	N       uint64 // that record; 0: the device has no control variate
+	N       uint64 // the record; 0: the device has no control variate
 	Scalars Scalars
 }
 
@@ -23,7 +23,8 @@ func (v *ControlVariate) Append(b []byte) []byte {
 }
 
 // Control returns the control variate at the beginning of a contribution's Rest, if there is one.
-// It aliases Rest. Any other bytes there belong to a later version and are no error.
+// The control variate aliases Rest. Any other bytes in Rest belong to a later version and are no
+// error.
 func (r *Reply) Control() (v ControlVariate, ok bool) {
 	d := reader{codec.NewReader("control", r.Rest)}
 	d.Tuple("control", 2)

@@ -1,16 +1,16 @@
 // Package wire defines the frames of a Zofl run (announcements, replies, records and their hash
-// chain), and the cohorts that announcements ask. It does no input or output.
+// chain), and the cohorts of devices that announcements ask. Package wire does no input or output.
 //
 // The frames are for the packages client and coordinator, and for ports of Zofl to other languages;
-// docs/wire.md gives them byte by byte, and testdata holds vectors. Package plan defines the plan,
-// on which all parties of a run agree.
+// docs/wire.md specifies the frames byte by byte, and testdata holds test vectors. Package plan
+// defines the plan, on which all parties of a run agree.
 //
 // # Frames
 //
 // A frame is a msgpack array. Decoders accept only the shortest form of each value, so that decoded
 // bytes re-encode to the same bytes. Decoders check every length against the remaining bytes before
 // they allocate anything. No bytes from a network can cause a panic. Package internal/codec reads
-// and writes msgpack values, and says why Zofl does not use the msgpack library for it.
+// and writes msgpack values, and says why Zofl does not use a msgpack library.
 //
 // # Compatibility
 //

@@ -21,7 +21,8 @@ var (
 	ErrValue = errValue() // "bad value"
 )
 
-// Functions return these values so that the documentation shows no name of an internal package.
+// Functions return the error values of package codec, so that the documentation shows no name of an
+// internal package.
 
 func errUpgrade() error   { return codec.ErrUpgrade }
 func errTruncated() error { return codec.ErrTruncated }

@@ -15,8 +15,8 @@ const (
 	JoinOK     JoinStatus = 0
 	JoinFull   JoinStatus = 1 // the roster has no room
 	JoinDenied JoinStatus = 2 // the coordinator refuses this device
-	// JoinPlan: the reply holds the plan, and no slot yet. A device that accepts the plan joins again.
-	// Only a device that sent a [Known] gets JoinPlan or JoinLater.
+	// JoinPlan: the join reply holds the plan, but no slot. A device that accepts the plan sends a
+	// second join request. Only a device that sent a [Known] gets JoinPlan or JoinLater.
 	JoinPlan  JoinStatus = 3
 	JoinLater JoinStatus = 4 // the run admits no device now; Reason says why
 )
@@ -25,8 +25,8 @@ func (s JoinStatus) String() string {
 	return codec.Name([]string{"ok", "roster full", "denied", "plan", "later"}, int(s))
 }
 
-// A JoinRequest asks for a slot and the plan. The id is in the subject. Rest begins with a
-// [Known].
+// A JoinRequest asks for a slot and the plan. The device's id is in the NATS subject. Rest begins
+// with a [Known].
 type JoinRequest struct {
 	Rest []byte
 }
@@ -43,16 +43,17 @@ func DecodeJoinRequest(b []byte) (JoinRequest, error) {
 	return JoinRequest{Rest: d.Rest()}, d.err()
 }
 
-// A JoinReply gives a device its slot and record 1, the plan. A refused device gets
-// neither, and Reason says what to do. With JoinPlan it has no slot.
+// A JoinReply gives a device its slot and record 1, the plan. A refused device gets neither a slot
+// nor the plan, and Reason says what to do. With JoinPlan the device gets the plan but no slot.
 type JoinReply struct {
 	Status JoinStatus
 	Slot   uint32 // 0 with an open roster, which has no slots
 	Last   uint64 // the log's last record
 	Plan   []byte // record 1, encoded
 	Reason string
-	// Announcement is the current announcement, encoded, without records. It is empty before the
-	// first. A device that subscribes before it joins misses no announcement.
+	// Announcement is the current announcement, encoded, without records. Announcement is empty before
+	// the first announcement of the run. A device that subscribes to announcements before it joins
+	// misses none.
 	Announcement []byte
 	Rest         []byte
 }
@@ -90,7 +91,8 @@ func DecodeJoinReply(b []byte) (JoinReply, error) {
 	return r, nil
 }
 
-// A CatchUpRequest asks for the records from From on, in a reply of about MaxBytes at most.
+// A CatchUpRequest asks for the records from index From on, in a reply of at most about MaxBytes
+// bytes.
 type CatchUpRequest struct {
 	From     uint64
 	MaxBytes uint64
@@ -122,8 +124,8 @@ func DecodeCatchUpRequest(b []byte) (CatchUpRequest, error) {
 	return r, nil
 }
 
-// A CatchUpReply carries the records From, From+1, ...: as many as fit, or none if the log ends
-// before From.
+// A CatchUpReply carries the records From, From+1, ...: as many as fit in a frame, or none if the
+// log ends before From.
 type CatchUpReply struct {
 	From    uint64
 	Last    uint64 // the log's last record

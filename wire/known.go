@@ -7,9 +7,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A Known is what a joining device knows of the run. A device that has accepted no plan yet knows
-// nothing: the coordinator sends it the plan but no slot. So a device that cannot run the plan
-// never gets a slot.
+// A Known is what a joining device knows of the run. To a device that has accepted no plan yet, the
+// coordinator sends the plan but no slot. So a device that cannot run the plan never gets a slot.
 type Known struct {
 	Key  Tip    // [KeyTip] of the plan that it accepted; zero: none
 	Plan Tip    // of record 1
@@ -26,8 +25,8 @@ func (k *Known) Append(b []byte) []byte {
 }
 
 // Known returns what the device knows, if Rest of a join request begins with a Known, and the bytes
-// after it. ok is false for a device of an earlier version, which reads the plan only after it has
-// a slot.
+// after it. ok is false for a device of an earlier version: such a device reads the plan only after
+// it has a slot.
 func (r *JoinRequest) Known() (k Known, rest []byte, ok bool) {
 	d := reader{codec.NewReader("known", r.Rest)}
 	d.Tuple("known", 4)
@@ -41,9 +40,9 @@ func (r *JoinRequest) Known() (k Known, rest []byte, ok bool) {
 	return k, d.Rest(), true
 }
 
-// KeyTip identifies the directions of a plan, and so the run: the first 8 bytes of
-// SHA-256("zofl/1 key\x00" + RunKey), with KeyCheck in its place if the key is secret. It does not
-// reveal a secret key.
+// KeyTip identifies the key from which a plan's directions derive, and so the run. KeyTip is the
+// first 8 bytes of SHA-256("zofl/1 key\x00" + RunKey), with KeyCheck in place of RunKey if the key
+// is secret. KeyTip does not reveal a secret key.
 func KeyTip(p *plan.Plan) Tip {
 	key := p.RunKey
 	if p.Private() {

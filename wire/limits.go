@@ -10,7 +10,7 @@ const (
 
 // Limits. Whatever the plan says, a decoder refuses values beyond these limits.
 const (
-	// MaxFrame is the longest frame in bytes; give brokers this max_payload.
+	// MaxFrame is the longest frame in bytes. Set the broker's max_payload to MaxFrame.
 	MaxFrame = 64 << 10
 	// MaxHead is the longest announcement in bytes without its records.
 	MaxHead = 1 << 10
@@ -23,7 +23,7 @@ const (
 	MaxSlots = 16 << 10
 	// MaxReason is the longest text in a frame, in bytes.
 	MaxReason = 256
-	// MaxPiece bounds the bytes of a vector in one frame.
+	// MaxPiece bounds the bytes of a dense vector in one frame.
 	MaxPiece = 60 << 10
 	// FullThreshold is the value of Cohort.Sampled that asks all devices of an open
 	// roster.

@@ -11,15 +11,16 @@ import (
 // MaxMissing bounds the bytes of the slots that an announcement names as missing.
 const MaxMissing = 256
 
-// Missing holds the slots of the devices for which an announcement still waits. A repetition names
-// them when they are few. A device that has answered and is not among them stays silent.
+// Missing holds the slots of the devices for which an announcement still waits. A repetition of an
+// announcement names the missing slots when they are few. A device that has answered, and whose
+// slot is not missing, does not answer again.
 //
-// The slots ascend. They are coded as unsigned LEB128 numbers: the first slot, then each difference
-// from the slot before, less 1.
+// The slots ascend. The slots are coded as unsigned LEB128 numbers: the first slot, then each
+// difference from the slot before, less 1.
 type Missing []byte
 
-// MissingOf returns the encoding of ascending slots. ok is false if they need more than MaxMissing
-// bytes.
+// MissingOf returns the encoding of ascending slots. ok is false if the slots need more than
+// MaxMissing bytes.
 func MissingOf(slots []uint32) (m Missing, ok bool) {
 	next := uint32(0)
 	for _, slot := range slots {
@@ -66,8 +67,8 @@ func Tail(reference Reference, m Missing, named bool) []byte {
 }
 
 // Missing returns the slots that Rest of an announcement names after its reference. ok is false if
-// it names none: then every device that the announcement asks answers, even if it has answered
-// before.
+// the announcement has no list of missing slots: then every device that the announcement asks
+// answers, even a device that has answered before.
 func (a *Announcement) Missing() (m Missing, ok bool) {
 	d := reader{codec.NewReader("missing", a.Rest)}
 	switch n := d.Array("reference", codec.MaxFields, 1); n {

@@ -7,7 +7,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// An ObjectRequest asks for the bytes of a record's vector from Offset on, about MaxBytes at most.
+// An ObjectRequest asks for bytes of a record's dense vector, from Offset on, at most about
+// MaxBytes bytes.
 type ObjectRequest struct {
 	Digest   [ObjectLen]byte // [Round.Object]
 	Offset   uint64
@@ -38,8 +39,8 @@ func DecodeObjectRequest(b []byte) (ObjectRequest, error) {
 	return r, nil
 }
 
-// An ObjectReply carries bytes of a vector that has Size bytes. Size = 0: the log does not hold
-// this vector, or no longer holds it.
+// An ObjectReply carries bytes of a dense vector that has Size bytes. Size = 0: the log does not
+// hold this vector, or no longer holds the vector.
 type ObjectReply struct {
 	Size   uint64
 	Offset uint64

@@ -2,7 +2,7 @@ package wire
 
 import "github.com/zofl/zofl/internal/codec"
 
-// A reader reads one frame. It reads msgpack values and the values of this package.
+// A reader reads one frame: msgpack values and the values of this package.
 type reader struct{ codec.Reader }
 
 // newReader returns a reader of a frame of at most MaxFrame bytes.

@@ -46,8 +46,8 @@ type Record struct {
 	End    *End         // KindEnd
 }
 
-// A Round is the result of a round. A replica needs nothing else of a round: it computes no
-// schedule and knows no roster.
+// A Round is the result of a round. A Round holds all that a replica needs to apply the round: a
+// replica computes no schedule and knows no roster.
 type Round struct {
 	Round         uint64   // for people: rounds count from 1 without gaps
 	Attempt       uint32   // the attempt that closed the round, from 0
@@ -63,7 +63,7 @@ type Round struct {
 	Population uint32   // with ScaffoldMean: devices of the run, from here on
 
 	// Object is the digest, [HashObject], of the round's mean vector with DenseVectors; such a round
-	// has no terms. Otherwise it is empty.
+	// has no terms. Without DenseVectors, Object is empty.
 	Object plan.Bytes
 }
 
@@ -144,16 +144,16 @@ func (r *Record) Append(b []byte) []byte {
 }
 
 // DecodeRecord reads one record. [Record.Append] encodes the record to the same bytes. The scalars
-// of the result alias b. It does not check that a plan can run: package plan/valid does.
+// of the result alias b. DecodeRecord does not check that a plan can run: package plan/valid does.
 func DecodeRecord(b []byte) (Record, error) {
 	var r Record
 	err := r.Decode(b)
 	return r, err
 }
 
-// Decode sets r to the record that [DecodeRecord] reads. It reuses the memory of r.Round and its
-// Slots, Terms, Weights and Object: a reader of many records allocates only for the first. After an
-// error r is empty but keeps that memory.
+// Decode sets r to the record that [DecodeRecord] reads. Decode reuses the memory of r.Round and
+// its Slots, Terms, Weights and Object, so a caller that decodes many records into one r allocates
+// that memory only once. After an error r is empty but keeps the memory.
 func (r *Record) Decode(b []byte) error {
 	d := &reader{codec.NewReader("record", b)}
 	if len(b) > MaxRecord {
@@ -177,7 +177,7 @@ func (r *Record) Decode(b []byte) error {
 	return d.err()
 }
 
-// body reads the body of r.Kind; round is memory for it, or nil.
+// body reads the body of r.Kind. round is memory for the body of a round, or nil.
 func (d *reader) body(r *Record, round *Round) {
 	if !d.OK() {
 		return

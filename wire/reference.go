@@ -6,9 +6,9 @@ import (
 	"github.com/zofl/zofl/internal/codec"
 )
 
-// A Reference is the digest that the run trusts for the state after record N. It comes from a
-// witness or from the reports of most devices. A device whose state after N has another digest must
-// rebuild its state.
+// A Reference is the digest that the run trusts for the state after record N. The digest comes from
+// a witness or from the reports of most devices. A device whose state after N has another digest
+// must rebuild its state.
 type Reference struct {
 	N      uint64
 	Tip    Tip     // of record N
@@ -23,7 +23,7 @@ func (r *Reference) Append(b []byte) []byte {
 }
 
 // Reference returns the reference at the beginning of an announcement's Rest, if there is one. Any
-// other bytes there belong to a later version and are no error.
+// other bytes in Rest belong to a later version and are no error.
 func (a *Announcement) Reference() (r Reference, ok bool) {
 	if len(a.Rest) == 0 {
 		return Reference{}, false

@@ -15,7 +15,8 @@ const (
 	Contribution ReplyKind = 1
 	// Evaluation: metrics of the state after record N.
 	Evaluation ReplyKind = 2
-	// Decline: the device will not contribute to record N; do not wait for it.
+	// Decline: the device will not contribute to record N, so the coordinator need not wait for the
+	// device.
 	Decline ReplyKind = 3
 	// DigestReport: the digest of the device's state after record N.
 	DigestReport ReplyKind = 4
@@ -37,7 +38,7 @@ func (k ReplyKind) fields() int {
 	return 4 + 1
 }
 
-// DeclineReason says why a device declines a round. Later versions may send others.
+// DeclineReason says why a device declines a round. Later versions may send other reasons.
 type DeclineReason uint8
 
 const (
@@ -46,8 +47,8 @@ const (
 	DeclineLoss     DeclineReason = 3 // the loss failed, or was not finite
 	DeclineBusy     DeclineReason = 4 // an earlier loss call has not returned
 	DeclineTooLarge DeclineReason = 5 // a scalar was above Plan.MaxScalar
-	// DeclineLeaving: the device leaves the run, not only this record. It keeps its slot. No round
-	// waits for it until it joins again or replies.
+	// DeclineLeaving: the device leaves the run, not only this record. The device keeps its slot. The
+	// coordinator waits for the device in no round until the device joins again or replies.
 	DeclineLeaving DeclineReason = 6
 )
 
@@ -57,17 +58,17 @@ func (r DeclineReason) String() string {
 	return codec.Name(names, int(r))
 }
 
-// A Reply is a device's message about record N. Its key is (N, Tip), without attempt or epoch. A
-// device computes from N and the log before it alone, so a reply to an earlier attempt counts.
+// A Reply is a device's message about record N. (N, Tip) identify what the device computed, without
+// attempt or epoch. A device computes a reply only from N and the log before record N, so a reply
+// to an earlier attempt counts.
 //
-//   - Contribution: Tip is that of record N-1; Weight counts samples; Loss is the
-//     device's own training loss where the round begins, at or around the state after
-//     record N-1; Values are g[k*P+p].
-//   - Evaluation: Tip is that of record N; Weight counts samples; Loss is unused;
-//     Values are the plan's metrics in order, in [plan.Single] precision.
-//   - Decline: Tip is that of record N-1; Reason says why. Rest may begin with an [Away].
-//   - DigestReport: Tip is that of record N; Digest is the first 8 bytes of the state's
-//     digest.
+//   - Contribution: Tip is the tip of record N-1; Weight counts samples; Loss is the device's own
+//     training loss where the round begins, at or around the state after record N-1; Values are
+//     g[k*P+p].
+//   - Evaluation: Tip is the tip of record N; Weight counts samples; Loss is unused; Values are the
+//     plan's metrics in order, in [plan.Single] precision.
+//   - Decline: Tip is the tip of record N-1; Reason says why. Rest may begin with an [Away].
+//   - DigestReport: Tip is the tip of record N; Digest is the first 8 bytes of the state's digest.
 type Reply struct {
 	Kind   ReplyKind
 	N      uint64
@@ -80,8 +81,8 @@ type Reply struct {
 	Rest   []byte // fields of later versions
 }
 
-// Append appends the encoding of r to b: an array [version, kind, n, tip, ...], whose
-// further fields depend on the kind, then Rest. It does not allocate if b has room.
+// Append appends the encoding of r to b: an array [version, kind, n, tip, ...], whose further
+// fields depend on the kind, then Rest. Append does not allocate if b has room.
 func (r *Reply) Append(b []byte) []byte {
 	b = codec.AppendArray(b, r.Kind.fields())
 	b = append(b, FrameVersion, byte(r.Kind))
@@ -103,8 +104,8 @@ func (r *Reply) Append(b []byte) []byte {
 	return append(b, r.Rest...)
 }
 
-// DecodeReply reads a reply without allocating; Values and Rest alias b. It accepts any float bits:
-// the caller must check them.
+// DecodeReply reads a reply without allocating; Values and Rest alias b. DecodeReply accepts any
+// float bits, also NaN and infinities: the caller must check the floats.
 func DecodeReply(b []byte) (Reply, error) {
 	d := reader{codec.NewReader("reply", b)}
 	if len(b) > MaxFrame {

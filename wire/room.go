@@ -1,15 +1,15 @@
 package wire
 
-// answerHead bounds the bytes of an answer besides the records or the piece in it, with a
-// signature.
+// answerHead bounds the bytes of an answer besides its records or its piece of a file. The bound
+// includes a signature.
 const answerHead = 256
 
-// LeastRoom is the smallest room that a request asks for because no answer came. It has room for a
-// record or two of most plans.
+// LeastRoom is the fewest bytes that a device asks for when it repeats a request that got no
+// answer. With most plans a record or two fit into LeastRoom.
 const LeastRoom = 1 << 10
 
-// Room returns how many bytes of records, or of a file, an answer may have: most, or less where a
-// connection takes only messages of payload bytes. 0 is a payload that is not known.
+// Room returns how many bytes of records, or of a file, an answer may have: most, or less if the
+// connection allows only messages of at most payload bytes. payload is 0 if the limit is not known.
 func Room(payload int64, most uint64) uint64 {
 	if payload <= 0 || payload >= MaxFrame {
 		return most

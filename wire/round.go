@@ -140,7 +140,7 @@ func (d *reader) weights(weights []uint32) []uint32 {
 	return weights
 }
 
-// room returns n elements, in the memory of s if that is large enough.
+// room returns n elements, in the memory of s if s has the capacity.
 func room[E any](s []E, n int) []E {
 	if n <= cap(s) {
 		return s[:n]

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// Scalars are encoded scalars. The plan's [plan.Precision] says how. Len and At read only
-// [plan.Single] precision: float32, little-endian, one after the other. The methods of Precision
-// read every precision.
+// Scalars are encoded scalars. The plan's [plan.Precision] says how scalars are encoded. Len and At
+// read only [plan.Single] precision: consecutive float32 numbers, little-endian. The methods of
+// Precision read every precision.
 type Scalars []byte
 
 // Len returns the number of scalars.

@@ -7,8 +7,8 @@ import (
 )
 
 // A SnapshotRequest asks for a piece of a snapshot of the state after record N, or of the newest
-// snapshot if N is 0: the bytes from Offset on, in a reply of about MaxBytes at most. With MaxBytes
-// = 0 it only asks for the N, tip and size of the snapshot.
+// snapshot if N is 0: the bytes from Offset on, in a reply of at most about MaxBytes bytes. With
+// MaxBytes = 0 the request asks only for the N, tip and size of the snapshot.
 type SnapshotRequest struct {
 	N        uint64
 	Offset   uint64
@@ -42,12 +42,12 @@ func DecodeSnapshotRequest(b []byte) (SnapshotRequest, error) {
 	return r, nil
 }
 
-// SnapshotPiece is the largest number of bytes of a file in one reply.
+// SnapshotPiece is the largest number of bytes of a snapshot in one reply.
 const SnapshotPiece = MaxFrame - 128
 
-// A SnapshotReply carries bytes of a file that holds the state after record N and has Size bytes.
-// Package client/replica defines the format. N = 0: there is no snapshot, or the requested one is
-// gone.
+// A SnapshotReply carries bytes of a snapshot, a file of Size bytes that holds the state after
+// record N. Package client/replica defines the file's format. N = 0: there is no snapshot, or the
+// requested snapshot is gone.
 type SnapshotReply struct {
 	N      uint64
 	Tip    Tip // of record N

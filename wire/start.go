@@ -6,8 +6,8 @@ import (
 	"github.com/zofl/zofl/internal/codec"
 )
 
-// A LogStart says that a log no longer has its first records: it begins with the state after record
-// N. A device that needs an earlier record takes a snapshot.
+// A LogStart says that the log no longer has its records up to N: the log begins with the state
+// after record N. A device that needs one of these records fetches a snapshot.
 type LogStart struct {
 	N    uint64
 	Hash Hash // of record N
@@ -19,9 +19,9 @@ func (s *LogStart) Append(b []byte) []byte {
 	return codec.AppendBin(b, s.Hash[:])
 }
 
-// Start returns where the log begins, if Rest of a catch-up reply begins with a LogStart. A reply
-// carries it if the log no longer has the requested records. ok is false if the reply does not say
-// so.
+// Start returns where the log begins, if Rest of a catch-up reply begins with a LogStart. A
+// catch-up reply carries a LogStart if the log no longer has the requested records. ok is false if
+// the reply carries no LogStart.
 func (r *CatchUpReply) Start() (s LogStart, ok bool) {
 	d := reader{codec.NewReader("log start", r.Rest)}
 	d.Tuple("log start", 2)

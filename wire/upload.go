@@ -8,9 +8,9 @@ import (
 )
 
 // An Upload is a piece of a device's contribution to record N with [plan.DenseVectors]: the bytes
-// of its vector, float32 little-endian, from Offset on. Every piece has all other fields of a
-// [Contribution]. So any coordinator, even one that just started, can receive the vector from its
-// beginning or continue in the middle.
+// of its vector, float32 little-endian, from Offset on. Every piece also has all other fields of a
+// [Contribution]. So a coordinator that just started can receive the vector from its beginning or
+// continue in the middle.
 type Upload struct {
 	N      uint64
 	Tip    Tip    // of record N-1
@@ -73,11 +73,11 @@ const (
 	UploadMore UploadState = 1
 	// UploadTaken: the coordinator holds the whole vector and counts it.
 	UploadTaken UploadState = 2
-	// UploadBusy: the coordinator has no memory for another unfinished vector; send again after Wait
-	// milliseconds.
+	// UploadBusy: the coordinator has no memory for another unfinished vector. The device sends the
+	// piece again after Wait milliseconds.
 	UploadBusy UploadState = 3
 	// UploadRefused: the coordinator does not want the vector. The record is not open, the device was
-	// not asked, or the vector holds numbers that are not accepted.
+	// not asked, or the vector holds numbers that the coordinator does not accept.
 	UploadRefused UploadState = 4
 )
 

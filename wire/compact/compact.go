@@ -26,8 +26,8 @@ const (
 type Announcement struct {
 	wire.Announcement
 
-	// Tip is the tip of record N-1, which [Announcement.Record] returns. It is zero if the
-	// announcement is not in the short form: then Records holds its records.
+	// Tip is the tip of record N-1. [Announcement.Record] returns that record. Tip is zero if the
+	// announcement is not in the short form: then Records holds the announcement's records.
 	Tip wire.Tip
 
 	body  []byte
@@ -54,7 +54,7 @@ func (a *Announcement) WithRest(rest []byte) []byte {
 }
 
 // Append appends the short form of an announcement that carries one round record, record a.N-1. a
-// itself has no records. If there is no such form, ok is false and frame is b.
+// itself has no records. If the announcement has no short form, ok is false and frame is b.
 func Append(b []byte, a *wire.Announcement, record []byte) (frame []byte, ok bool) {
 	r, err := wire.DecodeRecord(record)
 	if err != nil || r.Kind != wire.KindRound || r.N+1 != a.N || a.State != wire.Open ||
@@ -78,10 +78,10 @@ func Append(b []byte, a *wire.Announcement, record []byte) (frame []byte, ok boo
 
 // Parts counts the bytes of a frame in the short form by purpose.
 type Parts struct {
-	Scalars int // of all terms
-	Sources int // whose they are
+	Scalars int // scalars of all terms
+	Sources int // sources of the terms
 	Weights int
-	Steps   int // of the round that opens and of the record, and the factor
+	Steps   int // step sizes of the opened round and of the record; the factor
 	Tip     int
 	Fields  int // the announcement's other fields
 	Record  int // the record's other fields
@@ -123,8 +123,8 @@ func Decode(frame []byte) (Announcement, error) {
 }
 
 // Record returns record N-1 as the log holds it, for a reader whose record N-2 has the hash prev.
-// The error is a *wire.DecodeError. It matches [wire.ErrValue] if the record does not follow prev:
-// the reader has another log, or the frame is forged.
+// The error is a *wire.DecodeError. The error matches [wire.ErrValue] if the record does not follow
+// prev: the reader has another log, or the frame is forged.
 func (a *Announcement) Record(prev wire.Hash) ([]byte, error) {
 	record, err := a.assemble(prev)
 	if err != nil {
@@ -146,8 +146,9 @@ func (a *Announcement) assemble(prev wire.Hash) ([]byte, error) {
 	return record.Append(nil), nil
 }
 
-// Read returns record N-1 without its Prev, so nothing proves it. It serves programs that count
-// bytes. Its scalars alias the frame. The error is a *wire.DecodeError.
+// Read returns record N-1 without its Prev, and so without proof that the record is in the log.
+// Read serves programs that count bytes. The record's scalars alias the frame. The error is a
+// *wire.DecodeError.
 func (a *Announcement) Read() (wire.Record, error) {
 	d := reader{b: a.body}
 	record := d.record(a)
@@ -157,7 +158,7 @@ func (a *Announcement) Read() (wire.Record, error) {
 	if d.err != nil {
 		return wire.Record{}, d.fault()
 	}
-	// Other forms of the same record are refused.
+	// Read refuses other encodings of the same record.
 	w := writer{b: make([]byte, 0, len(a.frame))}
 	if !w.announcement(&a.Announcement, &record, a.Tip) || !bytes.Equal(w.b, a.frame) {
 		d.fail("record", wire.ErrForm)
@@ -166,7 +167,7 @@ func (a *Announcement) Read() (wire.Record, error) {
 	return record, nil
 }
 
-// announcement writes a frame. It returns false if the record has no short form.
+// announcement writes a frame, or returns false if the record has no short form.
 func (w *writer) announcement(a *wire.Announcement, r *wire.Record, tip wire.Tip) bool {
 	w.head(a, tip)
 	return w.record(a, r)

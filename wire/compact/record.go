@@ -9,14 +9,14 @@ import (
 
 // Flags of a record: the fields that it has beyond what the announcement implies.
 const (
-	flagStep          = 1 << iota // another step than the announcement
-	flagPerturbations             // other perturbations than the announcement
-	flagTries                     // it was closed by an attempt that is not 0
-	flagEpoch                     // of another epoch than the announcement
-	flagContributors              // other than the terms
-	flagWeights                   // of each term
+	flagStep          = 1 << iota // another step size than the announcement's
+	flagPerturbations             // another number of perturbations than the announcement's
+	flagTries                     // an attempt other than 0 closed the round
+	flagEpoch                     // another epoch than the announcement's
+	flagContributors              // another number than that of the terms
+	flagWeights                   // weights of the terms
 	flagOlder                     // terms along directions of older records
-	flagFactor                    // on the server step
+	flagFactor                    // a factor on the server step
 )
 
 // recordFlags returns the flags of the fields that r has beyond what a implies.
@@ -39,7 +39,7 @@ func recordFlags(a *wire.Announcement, r *wire.Record) (flags byte) {
 	return flags
 }
 
-// current returns the terms along the record's own directions, which come first.
+// current returns the terms along the record's own directions. These terms come first in the list.
 func current(terms []wire.Term) []wire.Term {
 	n := 0
 	for n < len(terms) && terms[n].Back == 0 {
@@ -48,7 +48,7 @@ func current(terms []wire.Term) []wire.Term {
 	return terms[:n]
 }
 
-// record writes the record of a round. It returns false if the record has no short form.
+// record writes the record of a round, or returns false if the record has no short form.
 func (w *writer) record(a *wire.Announcement, r *wire.Record) bool {
 	round := r.Round
 	own := current(round.Terms)
@@ -92,7 +92,7 @@ func (w *writer) record(a *wire.Announcement, r *wire.Record) bool {
 	return true
 }
 
-// older writes the terms along older records' directions, by record.
+// older writes the terms along the directions of older records, grouped by record.
 func (w *writer) older(terms []wire.Term, members uint32) bool {
 	groups := 1
 	for i := range terms[1:] {
@@ -115,8 +115,8 @@ func (w *writer) older(terms []wire.Term, members uint32) bool {
 	return true
 }
 
-// terms writes terms along the directions of one record: their number, their sources, the bytes of
-// each one's scalars, and the scalars.
+// terms writes terms along the directions of one record: the number of terms, their sources, the
+// bytes of the scalars of each term, and the scalars.
 func (w *writer) terms(terms []wire.Term, members uint32) bool {
 	w.uint(uint64(len(terms)))
 	sources := make([]uint32, len(terms))
@@ -141,7 +141,8 @@ func (w *writer) terms(terms []wire.Term, members uint32) bool {
 	return true
 }
 
-// record reads record N-1 of the announcement, without its Prev. Its scalars alias the frame.
+// record reads record N-1 of the announcement, without its Prev. The record's scalars alias the
+// frame.
 func (r *reader) record(a *Announcement) wire.Record {
 	round := &wire.Round{StepSize: a.StepSize, Perturbations: a.Perturbations}
 	record := wire.Record{N: a.N - 1, Epoch: a.Epoch, Kind: wire.KindRound, Round: round}
@@ -194,7 +195,7 @@ func (r *reader) older(round *wire.Round, n uint64, members uint32) {
 }
 
 // terms reads terms along the directions of the record that is back records earlier, and appends
-// them.
+// the terms to the given slice.
 func (r *reader) terms(terms []wire.Term, back uint64, members uint32) []wire.Term {
 	n := int(r.positive("terms", uint64(wire.MaxTerms-len(terms))))
 	if n > len(r.b) { // each has scalars of a byte or more

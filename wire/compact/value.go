@@ -9,15 +9,15 @@ import (
 
 const frameName = "short announcement"
 
-// A writer appends the values of a frame: unsigned LEB128 numbers, and little-endian floats. It
-// counts the bytes by their purpose.
+// A writer appends the values of a frame: unsigned LEB128 numbers, and little-endian floats. The
+// writer counts the bytes by their purpose.
 type writer struct {
 	b     []byte
 	parts Parts
 	done  int // bytes that are counted
 }
 
-// is adds to part the bytes written since the last call.
+// is adds to part the number of bytes written since the last call.
 func (w *writer) is(part *int) {
 	*part += len(w.b) - w.done
 	w.done = len(w.b)
@@ -29,8 +29,8 @@ func (w *writer) float(v float32) {
 	w.b = binary.LittleEndian.AppendUint32(w.b, math.Float32bits(v))
 }
 
-// A reader reads the values that a writer appends, each in its only form. After a fault it returns
-// zeros.
+// A reader reads the values that a writer appends, and refuses any other encoding of a value. After
+// a fault the reader returns zeros.
 type reader struct {
 	b     []byte
 	field string
@@ -66,7 +66,8 @@ func (r *reader) uint(field string, max uint64) uint64 {
 	return v
 }
 
-// positive reads a number that must not be 0: a flag says that it is there.
+// positive reads a number that must not be 0, because a flag says that the field is present, and
+// zero fields are left out.
 func (r *reader) positive(field string, max uint64) uint64 {
 	v := r.uint(field, max)
 	if v == 0 {
