@@ -1,5 +1,5 @@
-// Package deviceinfo defines what a device tells the operator about itself, and how a request to
-// join carries it. None of it changes what a round computes, and no replica reads it.
+// Package deviceinfo defines what a device tells the operator about itself, and how a join request
+// carries this information. No replica reads the information, and no round depends on it.
 package deviceinfo
 
 import (
@@ -22,13 +22,13 @@ type Power uint8
 const (
 	PowerUntold Power = 0
 	OnBattery   Power = 1
-	Charging    Power = 2 // or it has mains
+	Charging    Power = 2 // or the device is on mains power
 )
 
 // String returns "battery", "charging", or "" if the device did not say.
 func (p Power) String() string { return name(uint8(p), "", "battery", "charging") }
 
-// Network says whether bytes cost the device's owner money.
+// Network says whether traffic costs the device's owner money.
 type Network uint8
 
 const (
@@ -45,9 +45,9 @@ func name(i uint8, names ...string) string { return names[min(int(i), len(names)
 // A Device is what a device says about itself. The zero value says nothing. Texts are printable
 // ASCII.
 type Device struct {
-	Program  string // and its version, such as "pantry 1.4"; at most MaxProgram bytes
+	Program  string // name and version, such as "pantry 1.4"; at most MaxProgram bytes
 	Platform string // such as "linux/arm64"; at most MaxPlatform bytes
-	Battery  uint8  // percent of a full one; 0: not told
+	Battery  uint8  // charge in percent; 0: not told
 	Power    Power
 	Network  Network
 }
@@ -71,7 +71,7 @@ func (d *Device) Check() error {
 	return nil
 }
 
-// printable says whether a text is safe to show, whoever sent it.
+// printable says whether a text is safe to show in a terminal, whoever sent the text.
 func printable(text string, most int) bool {
 	return len(text) <= most &&
 		!strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
@@ -89,7 +89,7 @@ func (d *Device) Append(rest []byte) []byte {
 }
 
 // Of returns what a device says about itself, given the rest that method Known of its join request
-// returned. ok is false if this version can read nothing there.
+// returned. ok is false if this version cannot read the information.
 func Of(rest []byte) (d Device, ok bool) {
 	in := codec.NewReader("about", rest)
 	in.Tuple("about", 5)

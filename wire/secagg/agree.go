@@ -3,11 +3,12 @@ package secagg
 import "crypto/hmac"
 
 // In rounds with Agree, devices check that the server told all of them the same lists. With its
-// vector a device sends a tag of the list that it used for its masks. In StepAgree it gets the list
-// of the devices that sent vectors, and their tags. It continues only if all of these devices used
-// its own list. Then it sends a tag of both lists. It gives a share only after it saw tags of the
-// same two lists from as many devices as the threshold. The threshold is more than half of the
-// members, so at most one pair of lists can reach it.
+// vector a device sends a tag of the list that it used for its masks. In StepAgree the device gets
+// the list of the devices that sent vectors, and the tags of these devices. The device continues
+// only if all of them used the same list as the device itself. Then the device sends a tag of both
+// lists. It gives a share only after it saw tags of the same two lists from as many devices as the
+// threshold, itself included. The threshold is more than half of the members, so at most one pair
+// of lists can reach it.
 
 // before returns the step that comes before step, if there is one.
 func (s *setting) before(step Step) (before Step, some bool) {
@@ -77,8 +78,8 @@ func (d *Device) agreed(given []byte) error {
 	return nil
 }
 
-// tagged says which of the present devices tagged the lists that this device has. This device
-// counts as one of them.
+// tagged says which of the present devices sent a tag of the lists that this device has. This
+// device counts as such a device.
 func (d *Device) tagged(present []bool, tags []byte, purpose string) []bool {
 	same := make([]bool, len(present))
 	for i, slot := range d.hood {

@@ -12,24 +12,25 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// MostAsked is the largest number of devices in a round: with more devices a scalar has fewer
-// levels.
+// MostAsked is the largest number of devices in a round: the more devices a round has, the fewer
+// levels a scalar has.
 const MostAsked = 4096
 
-// LossRange is the largest loss of a device that the sum holds unchanged. Only people read the sum
-// of losses: records have no loss.
+// LossRange limits the loss of a device in the sum: a larger loss counts as LossRange. The sum of
+// losses is only for people: records have no loss.
 const LossRange = 1 << 10
 
-// DeclineSpent: in another attempt the device already helped to unmask this record. It helps once,
-// because the sums of two attempts could reveal the scalars of a device that is in only one of
-// them.
+// DeclineSpent: the device already helped to unmask another attempt at this record. A device helps
+// to unmask only one attempt at a record, because the sums of two attempts could reveal the scalars
+// of a device that is in only one of the attempts.
 const DeclineSpent wire.DeclineReason = 7
 
-// noiseTails is the room that a scalar leaves for noise, in standard deviations.
+// noiseTails is the room for noise in the range of a scalar, in standard deviations of the noise.
 const noiseTails = 8
 
-// Range returns R: devices cut scalars to [-R, R]. It is secure_range, or else dp_clip and 8 times
-// its noise, or else max_scalar. It is at most max_scalar.
+// Range returns R: devices cut scalars to [-R, R]. R is secure_range if the plan has it. Else, if
+// devices add noise, R is dp_clip plus 8 standard deviations of a device's noise. Else R is
+// max_scalar. R is at most max_scalar.
 func Range(p *plan.Plan) float32 {
 	device, _ := p.Noisy()
 	switch {
@@ -56,10 +57,10 @@ type Attempt struct {
 	Epoch  uint64
 	Number uint32
 	Cohort wire.Cohort
-	// Out is a bitmap over the cohort's slots, ascending, low bits first. A set bit is a device that
-	// the coordinator knows to be away. Its last byte is not zero.
+	// Out is a bitmap over the cohort's slots, ascending, low bits first. A set bit stands for a
+	// device that the coordinator knows to be away. The last byte of Out is not zero.
 	Out   []byte
-	Words int // scalars of a device, and its loss
+	Words int // the scalars of a device, plus 1 for its loss
 }
 
 // Of returns the attempt that an announcement opens, for this many scalars. tip is the tip of the
@@ -69,8 +70,8 @@ func Of(run string, a *wire.Announcement, tip wire.Tip, scalars int) Attempt {
 		Cohort: a.Cohort, Out: OutOf(a.Rest), Words: scalars + 1}
 }
 
-// Slots returns the slots of the cohort, ascending. It returns nil if they are more than
-// [MostAsked].
+// Slots returns the slots of the cohort, ascending. Slots returns nil if the cohort has more than
+// [MostAsked] slots.
 func (a *Attempt) Slots() []uint32 {
 	if min(a.Cohort.Sampled, uint64(a.Cohort.Members)) > MostAsked {
 		return nil
@@ -80,7 +81,7 @@ func (a *Attempt) Slots() []uint32 {
 	return slots
 }
 
-// Leave makes Out name the slots that are away.
+// Leave sets Out to the slots of the cohort for which away returns true.
 func (a *Attempt) Leave(away func(slot uint32) bool) {
 	a.Out = nil
 	for i, slot := range a.Slots() {
@@ -94,9 +95,9 @@ func (a *Attempt) Leave(away func(slot uint32) bool) {
 	}
 }
 
-// Round returns the round of the devices that are not out. Where all are neighbors, at least the
-// plan's quorum must stay: then a coordinator that shows devices different lists gets the sum of
-// more devices.
+// Round returns the round of the devices that are not out. Where all devices are neighbors, the
+// threshold is at least the plan's quorum. A higher threshold makes the smallest sum larger that a
+// coordinator can get by showing devices different lists.
 func (a *Attempt) Round(p *plan.Plan) Round {
 	var members []uint32
 	for i, slot := range a.Slots() {
@@ -135,9 +136,9 @@ func (a *Attempt) Nonce() (nonce [NonceLen]byte) {
 	return nonce
 }
 
-// Tail returns the tail of an announcement with the devices that are out. It begins with rest,
-// which [wire.Tail] made; an empty array stands for each of three arrays that rest lacks; then
-// comes the array [out].
+// Tail returns the tail of an announcement with the devices that are out. The tail begins with
+// rest, the result of [wire.Tail]. An empty array stands for each of three arrays that rest lacks.
+// The array [out] comes last.
 func Tail(rest, out []byte) []byte {
 	if len(out) == 0 {
 		return rest
@@ -148,7 +149,7 @@ func Tail(rest, out []byte) []byte {
 	return codec.AppendBin(codec.AppendArray(rest, 1), out)
 }
 
-// OutOf returns the devices that an announcement's tail names as out. Bytes that it cannot read
+// OutOf returns the devices that an announcement's tail names as out. Bytes that OutOf cannot read
 // belong to a later version.
 func OutOf(rest []byte) []byte {
 	d := codec.NewReader("announcement", rest)

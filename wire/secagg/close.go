@@ -10,12 +10,12 @@ type need uint8
 
 const (
 	nothing need = iota
-	itsSeed      // its vector came
-	itsKey       // it left, and neighbors added the masks they share with it
+	itsSeed      // the member's vector came
+	itsKey       // the member left, and neighbors added the masks they share with it
 )
 
-// Enough reports whether Close would find enough answers now. In StepUnmask more answers help only
-// if one is false. In the other steps they make the sum larger.
+// Enough reports whether Close would find enough answers now. In StepUnmask, more answers than
+// enough help only if an answer is false. In the other steps, more answers add devices to the sum.
 func (s *Server) Enough() bool {
 	switch s.step {
 	case StepKeys, StepShares:
@@ -31,10 +31,11 @@ func (s *Server) Enough() bool {
 	return true
 }
 
-// Close ends the open step and opens the next one. A device that did not answer is out. After
-// StepUnmask it computes the sum. After an error the step is still open: take more answers, or give
-// the round up. Errors: [ErrThreshold]; [ErrStep] after StepDone; an [Error] with [ErrForeign] that
-// names a device whose shares do not fit together, because too many of them are false.
+// Close ends the open step and opens the next one. A device that did not answer is out. At the end
+// of StepUnmask, Close computes the sum. After an error the step is still open: take more answers,
+// or give the round up. Errors: [ErrThreshold]; [ErrStep] after StepDone; an [Error] with
+// [ErrForeign] that names a device whose shares do not fit together, because too many of them are
+// false.
 func (s *Server) Close() error {
 	next := s.took
 	switch s.step {
@@ -82,8 +83,8 @@ func (s *Server) open(needs []need) {
 }
 
 // remaining returns the members that answered and whose neighborhoods keep the threshold. A member
-// that leaves shrinks other neighborhoods, so it repeats the test. It returns nil if nobody
-// remains.
+// that leaves shrinks other neighborhoods, so remaining repeats the test until no member leaves.
+// The result is nil if no member remains.
 func (s *Server) remaining() []bool {
 	in := slices.Clone(s.took)
 	for again := true; again; {
@@ -100,8 +101,8 @@ func (s *Server) remaining() []bool {
 	return in
 }
 
-// needs returns what StepUnmask must learn if every member that sent a vector answers it, and a
-// member about which too few can answer, or -1.
+// needs returns what StepUnmask must learn if every member that sent a vector answers StepUnmask.
+// thin is a member about which too few members can answer, or -1.
 func (s *Server) needs(sent []bool) (needs []need, thin int) {
 	needs, thin = make([]need, len(sent)), -1
 	if !slices.Contains(sent, true) {
@@ -133,7 +134,7 @@ func (s *Server) Sum() (words []uint32, slots []uint32, err error) {
 	return slices.Clone(s.sum), s.slots(func(i int) bool { return s.sent[i] }), nil
 }
 
-// Liars returns the slots whose shares in StepUnmask were false although other shares made the sum
-// possible. Either these members changed the shares, or the device that made the shares sent them
-// false ones.
+// Liars returns the slots whose shares in StepUnmask were false although the server found the sum
+// from other shares. Either these members changed the shares, or the device that made the shares
+// sent them false ones.
 func (s *Server) Liars() []uint32 { return s.slots(func(i int) bool { return s.liars[i] }) }

@@ -2,18 +2,18 @@ package secagg
 
 import "math"
 
-// A Coding turns scalars into words whose sums do not wrap: v becomes round(v*L/R), with L =
-// floor((2^31-1)/Units) levels on each side of zero.
+// A Coding turns scalars into 32-bit words whose sums do not overflow: a scalar v becomes
+// round(v*L/R), with L = floor((2^31-1)/Units) levels on each side of zero.
 type Coding struct {
-	// Range is R: larger scalars are cut to R or -R. Above 0, finite.
+	// Range is R: Word limits scalars to [-R, R]. R is above 0 and finite.
 	Range float32
 	// Units bounds the sum of the weights in one sum: without weights, the number of members of the
 	// round. 1 to 2^24.
 	Units uint32
 }
 
-// Word returns the word of weight*v, and whether it cut v. weight is at least 1. Errors: [ErrValue]
-// for NaN and infinities.
+// Word returns the word of weight*v, and whether v was outside [-R, R]. weight is at least 1.
+// Errors: [ErrValue] for NaN and infinities.
 //
 //	weight * roundToEven(float64(v) * (float64(L)/float64(R))) modulo 2^32, in float64
 func (c Coding) Word(v float32, weight uint32) (word uint32, cut bool, err error) {
@@ -34,8 +34,8 @@ func (c Coding) Sum(word uint32) float64 {
 	return float64(int32(word)) * float64(c.Range) / c.levels()
 }
 
-// Error returns the largest error of a sum with this many units, without the error of cut scalars:
-// units*R/(2L), and 2^-18 of that for the rounding of float64.
+// Error returns the largest error of a sum whose weights sum to units, if no scalar was outside
+// [-R, R]: units*R/(2L), and 2^-18 of that for the rounding of float64.
 func (c Coding) Error(units uint32) float64 {
 	return float64(units) * float64(c.Range) / (2 * c.levels()) * (1 + 1.0/(1<<18))
 }

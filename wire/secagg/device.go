@@ -10,11 +10,11 @@ import (
 	"slices"
 )
 
-// A Device is one member's part in one round. It keeps the round's keys in memory alone, so a
-// device that restarts is out of the round. It is not safe for concurrent use.
+// A Device is one member's part in one round. A Device keeps the round's keys only in memory, so a
+// device that restarts is out of the round. A Device is not safe for concurrent use.
 //
-// Invariants: it answers each step for one content only, so it never gives both shares of a
-// neighbor, nor two vectors under one mask.
+// Invariant: a Device answers each step for only one content. So a Device never gives both shares
+// of a neighbor, nor two vectors under one mask.
 type Device struct {
 	*setting
 	me     uint32
@@ -26,9 +26,9 @@ type Device struct {
 	seed       []byte
 	random     []byte // the key of the coefficients
 
-	peers   []*peer // by index in hood; nil for this device and for devices that are out
-	shared  []bool  // whose shares came, me included
-	sent    []bool  // whose vectors came, known before StepUnmask in rounds with Agree
+	peers   []*peer // by index in hood; nil for devices that are out
+	shared  []bool  // members whose shares came, me included
+	sent    []bool  // members whose vectors came; with Agree, known before StepUnmask
 	lists   []byte  // shared, and then sent, as bits
 	answers [StepAgree + 1]*answer
 }
@@ -37,7 +37,7 @@ type Device struct {
 type peer struct {
 	seal, mask []byte // public keys
 	secret     []byte // of the seal keys
-	share      []byte // of its mask key and of its seed
+	share      []byte // shares of its mask key and of its seed
 }
 
 // An answer is what the device answered in a step, and the bytes to which it answered.
@@ -80,8 +80,8 @@ func NewDevice(r Round, slot uint32, random io.Reader, secret []byte) (*Device, 
 	return d, nil
 }
 
-// answer returns what make returns. If the same given bytes came before, it returns the same answer
-// again.
+// answer returns what make returns. If the same given bytes came before in this step, the result is
+// the same answer again.
 func (d *Device) answer(step Step, given []byte, make func() ([]byte, error)) ([]byte, error) {
 	hash := sha256.Sum256(given)
 	if before := d.answers[step]; before != nil {
@@ -116,7 +116,7 @@ func (d *Device) Keys() []byte {
 }
 
 // Shares returns the answer to StepShares: for each neighbor that sent keys, by ascending slot, 80
-// bytes that only it can open: Shamir's shares of the mask key and of the seed. Errors:
+// bytes that only the neighbor can open: Shamir's shares of the mask key and of the seed. Errors:
 // [ErrThreshold], [ErrMalformed], [ErrConflict], [ErrStep], and an [Error] with [ErrForeign] that
 // names a neighbor whose keys were made without the secret, or by another device.
 func (d *Device) Shares(given []byte) ([]byte, error) {
@@ -134,8 +134,8 @@ func (d *Device) Shares(given []byte) ([]byte, error) {
 	})
 }
 
-// present reads which members of the neighborhood sent something, and returns the rest: each bytes
-// for every one of them but the device itself.
+// present reads the list of the members of the neighborhood that sent something. rest holds the
+// bytes after the list: "each" bytes for every listed member but the device itself.
 func (d *Device) present(given []byte, each int) (present []bool, rest []byte, err error) {
 	n := (len(d.hood) + 7) / 8
 	if len(given) < n {
@@ -165,7 +165,8 @@ func (d *Device) present(given []byte, each int) (present []bool, rest []byte, e
 	return present, rest, nil
 }
 
-// readPeers reads the keys of neighbors, and checks that their makers have the secret.
+// readPeers reads the keys of neighbors, and checks that the neighbors that made the keys have the
+// secret.
 func (d *Device) readPeers(present []bool, rest []byte) ([]*peer, error) {
 	peers := make([]*peer, len(d.hood))
 	seen := map[string]bool{
@@ -194,7 +195,8 @@ func (d *Device) readPeers(present []bool, rest []byte) ([]*peer, error) {
 	return peers, nil
 }
 
-// sealShares returns the neighbors' shares. Of its own shares it keeps only the one of the seed.
+// sealShares returns the sealed shares for the neighbors. The device keeps only a share of its own
+// seed, and no share of its own mask key.
 func (d *Device) sealShares() (boxes []byte) {
 	coefficients := make([]byte, 2*keyLen*(d.threshold-1))
 	newStream(d.random).XORKeyStream(coefficients, coefficients)
@@ -219,10 +221,10 @@ func (d *Device) sealShares() (boxes []byte) {
 }
 
 // Mask returns the answer to StepMask, 4 bytes a word, little-endian: the values plus the device's
-// own mask, plus the masks shared with later neighbors, minus those shared with earlier ones. With
-// Agree, 16 bytes follow: a tag of the list that the device was given. It copies values. Errors:
-// [ErrThreshold], [ErrMalformed], [ErrConflict], [ErrStep], and an [Error] that names a neighbor
-// whose share was not sealed for this device.
+// own mask, plus the masks shared with later neighbors, minus the masks shared with earlier
+// neighbors. With Agree, 16 bytes follow: a tag of the list that the server gave the device. Mask
+// copies values. Errors: [ErrThreshold], [ErrMalformed], [ErrConflict], [ErrStep], and an [Error]
+// that names a neighbor whose share was not sealed for this device.
 func (d *Device) Mask(given []byte, values []uint32) ([]byte, error) {
 	if len(values) != d.words {
 		return nil, fmt.Errorf("secagg: mask: %w: %d values, want %d", ErrMalformed, len(values),
@@ -289,10 +291,11 @@ func (d *Device) masked(words []uint32) ([]byte, error) {
 }
 
 // Unmask returns the answer to StepUnmask: 32 bytes for each member of the neighborhood whose
-// shares came, by ascending slot. They are the share of the member's seed if it sent its masked
-// vector, otherwise the share of its mask key; never both. Errors: [ErrThreshold], with Agree also
-// if too few devices have the same lists; [ErrMalformed], [ErrConflict], [ErrStep], and an [Error]
-// with [ErrForeign] that names a device which cannot have sent a vector.
+// shares came, by ascending slot. The 32 bytes are the share of the member's seed if the member
+// sent its masked vector, otherwise the share of the member's mask key; never both. Errors:
+// [ErrThreshold], with Agree also if too few devices have the same lists; [ErrMalformed],
+// [ErrConflict], [ErrStep], and an [Error] with [ErrForeign] that names a device which cannot have
+// sent a vector.
 func (d *Device) Unmask(given []byte) ([]byte, error) {
 	return d.answer(StepUnmask, given, func() ([]byte, error) {
 		sent, err := d.sent, d.agreed(given)
@@ -314,7 +317,7 @@ func (d *Device) Unmask(given []byte) ([]byte, error) {
 	})
 }
 
-// whoSent reads the list of the devices that sent vectors, and returns the rest.
+// whoSent reads the list of the devices that sent vectors, and returns the bytes after the list.
 func (d *Device) whoSent(given []byte, each int) (sent []bool, rest []byte, err error) {
 	sent, rest, err = d.present(given, each)
 	for i := range sent {

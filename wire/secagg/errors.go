@@ -10,18 +10,18 @@ var (
 	// ErrThreshold: too few devices are left in a neighborhood. The round has no sum: begin
 	// another one, with another context.
 	ErrThreshold = errors.New("fewer devices than the threshold are left: begin another round")
-	// ErrMalformed: these bytes are no answer, or cannot be answered, in this step.
+	// ErrMalformed: the bytes have not the form of this step's bytes.
 	ErrMalformed = errors.New("malformed bytes")
-	// ErrConflict: other bytes were asked or answered before in the same step. The first ones count.
+	// ErrConflict: the caller gave other bytes before in the same step. The first bytes count.
 	ErrConflict = errors.New("differs from what came before")
-	// ErrForeign: the bytes come from nobody in this step, or were made for another round, device or
-	// secret.
+	// ErrForeign: the bytes come from a device that takes no part in this step, or a device made them
+	// for another round, device or secret.
 	ErrForeign = errors.New("not of this round, device or secret")
 	// ErrStep: the step is not open yet, or is closed.
 	ErrStep = errors.New("the step is not open")
-	// ErrRound: the Round breaks its limits.
+	// ErrRound: a field of the Round is outside its limits.
 	ErrRound = errors.New("invalid round")
-	// ErrValue: a scalar that no word can stand for.
+	// ErrValue: a scalar is NaN or infinite, so no word can stand for the scalar.
 	ErrValue = errors.New("not a finite number")
 )
 

@@ -7,16 +7,17 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// NonceLen is the length of an attempt's short name.
+// NonceLen is the length of an attempt's short name, [Attempt.Nonce].
 const NonceLen = 8
 
-// A State is the state of a step that a device answered.
+// A State says whether a step is over for the device that answered it.
 type State uint8
 
 const (
 	// Next: the step is over, and Body holds what the device needs for the next one.
 	Next State = 1
-	// Over: the attempt is over, or the device is out of it. The next announcement says more.
+	// Over: the attempt is over, or the device is out of the attempt. The next announcement says how
+	// the run goes on.
 	Over State = 2
 )
 
@@ -29,8 +30,9 @@ type Request struct {
 	Rest  []byte // fields of later versions
 }
 
-// Append appends the encoding of r to b: the array [version, n, nonce, step, body], then Rest. On
-// the wire keys, shares, mask and unmask are steps 1 to 4, and agree is 6.
+// Append appends the encoding of r to b: the array [version, n, nonce, step, body], then Rest. In
+// frames the steps keys, shares, mask and unmask have the numbers 1 to 4, and agree has the number
+// 6.
 func (r *Request) Append(b []byte) []byte {
 	b = codec.AppendUint(append(codec.AppendArray(b, 5), wire.FrameVersion), r.N)
 	b = codec.AppendBin(b, r.Nonce[:])
@@ -61,7 +63,7 @@ type Answer struct {
 	Nonce [NonceLen]byte
 	Step  Step // of the request
 	State State
-	Body  []byte // Next: what the next step needs; none after the last
+	Body  []byte // with Next: what the next step needs; empty after the last step
 	Rest  []byte
 }
 
@@ -104,7 +106,7 @@ func readStep(d *codec.Reader) Step {
 	number := d.Known("step", uint64(StepAgree)+1)
 	d.Positive("step", number)
 	step := Step(number - 1)
-	if d.OK() && step == StepDone { // there is nothing to say
+	if d.OK() && step == StepDone { // no frame belongs to StepDone
 		d.Fail("step", wire.ErrForm)
 	}
 	return step

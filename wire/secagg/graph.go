@@ -6,14 +6,15 @@ import (
 	"slices"
 )
 
-// mostComplete is the largest round in which every device is a neighbor of every other one.
+// mostComplete is the largest number of devices in a round in which every device is a neighbor of
+// every other one.
 const mostComplete = 100
 
 // sparse lists, for rounds of at most n devices, the degree k and the threshold t of Bell et al.
 // 2020, section 3. k is the smallest even number, and t the largest for this k, with n*P(a device
 // has t corrupt neighbors) + n*(gamma+delta)^(k/2) <= 2^-40, n*P(fewer than t neighbors stay) <=
-// 2^-30 and 2t > k+1. gamma = delta = 1/5: the shares of devices that are corrupt and that drop
-// out. A row holds for every n above the n of the row before; a test computes the table.
+// 2^-30 and 2t > k+1. gamma = delta = 1/5: the fractions of devices that are corrupt and that drop
+// out. A row holds for every n above the n of the row before; a test computes the table anew.
 var sparse = []struct{ n, degree, threshold int }{
 	{128, 72, 47},
 	{256, 76, 40},
@@ -29,10 +30,11 @@ var sparse = []struct{ n, degree, threshold int }{
 }
 
 // Graph returns how many neighbors each of n devices has, 2 to MostMembers, and how many of a
-// neighborhood, its center included, must stay to the end. Up to 100 devices all are neighbors, and
-// more than half must stay. Beyond 100, neighbors are the nearest on a random ring. They are so
-// many that, with a fifth of the devices corrupt and another fifth dropping out, the sum comes out
-// with a probability of 1 - 2^-30, and every device stays hidden with a probability of 1 - 2^-40.
+// neighborhood, its center included, must answer to the end. Up to 100 devices, all are neighbors,
+// and more than half must answer to the end. Beyond 100 devices, a device's neighbors are the
+// nearest devices on a random ring. Their number is so large that, with a fifth of the devices
+// corrupt and another fifth dropping out, the sum comes out with a probability of 1 - 2^-30, and
+// every device stays hidden with a probability of 1 - 2^-40.
 func Graph(n int) (degree, threshold int) {
 	if n <= mostComplete {
 		return n - 1, n/2 + 1
@@ -48,7 +50,7 @@ func Graph(n int) (degree, threshold int) {
 // A ring holds the members, by their index, in a random order that the round's id determines.
 type ring struct{ order, place []int32 }
 
-// ring returns nil where all are neighbors.
+// ring returns nil where all devices are neighbors.
 func (s *setting) ring() *ring {
 	n := len(s.members)
 	if s.degree == n-1 {
@@ -69,7 +71,7 @@ func (s *setting) ring() *ring {
 	return r
 }
 
-// hood returns the neighborhood of a member, itself included, as ascending indices.
+// hood returns the neighborhood of a member, the member itself included, as ascending indices.
 func (s *setting) hood(r *ring, member int) []int32 {
 	hood := make([]int32, 0, s.degree+1)
 	if r == nil {

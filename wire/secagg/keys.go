@@ -16,7 +16,7 @@ const label = "zofl secagg 1\x00"
 // Lengths in bytes.
 const (
 	keyLen    = 32 // a public or private key, a seed, and a share of one
-	commitLen = 16 // what binds a device to its seed
+	commitLen = 16 // a commitment that binds a device to its seed
 	tagLen    = 16 // proof that keys, or lists, come from a device that has the secret
 	keysLen   = 2*keyLen + commitLen + tagLen
 	peerLen   = 2*keyLen + tagLen // keys, as a neighbor gets them
@@ -47,7 +47,7 @@ func newStream(key []byte) *stream {
 	return &stream{cipher.NewCTR(block, make([]byte, aes.BlockSize))}
 }
 
-// addMask adds the mask of a key to words, or subtracts it: words[i] += or -= the i-th
+// addMask adds the mask of a key to words, or subtracts the mask: words[i] += or -= the i-th
 // little-endian word of the key's stream.
 func addMask(words []uint32, key []byte, minus bool) {
 	var zero, b [1 << 10]byte
@@ -73,8 +73,8 @@ func privateKey(b []byte) *ecdh.PrivateKey {
 	return key
 }
 
-// agree returns the secret that a private key and another's public key give. The error says that
-// the public key is of low order.
+// agree returns the secret that X25519 gives for a private key and another member's public key. The
+// error says that the public key is of low order.
 func agree(own *ecdh.PrivateKey, public []byte) ([]byte, error) {
 	key, err := ecdh.X25519().NewPublicKey(public)
 	if err != nil {
@@ -87,7 +87,7 @@ func agree(own *ecdh.PrivateKey, public []byte) ([]byte, error) {
 	return shared, nil
 }
 
-// maskKey returns the key of the mask that two members share.
+// maskKey returns the key of the mask that the two members a and b share.
 func (s *setting) maskKey(own *ecdh.PrivateKey, public []byte, a, b uint32) ([]byte, error) {
 	shared, err := agree(own, public)
 	if err != nil {
@@ -116,8 +116,8 @@ func (s *setting) tag(secret []byte, purpose string, slot uint32, b []byte) []by
 // Purposes of tags.
 const (
 	keyTag    = "tag"    // public keys
-	sharedTag = "shared" // the list of who sent shares
-	sentTag   = "sent"   // that list, and the list of who sent vectors
+	sharedTag = "shared" // the list of the devices that sent shares
+	sentTag   = "sent"   // that list, and the list of the devices that sent vectors
 )
 
 // box returns the cipher that seals one message from a member to another in this round.

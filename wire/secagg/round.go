@@ -8,7 +8,7 @@ import (
 
 // Limits of a round.
 const (
-	// MostMembers is the largest round.
+	// MostMembers is the largest number of members of a round.
 	MostMembers = 1 << 20
 	// MostWords is the longest vector of a device.
 	MostWords = 1 << 24
@@ -51,15 +51,16 @@ type Round struct {
 	Members []uint32
 	// Words is the length of a device's vector. 1 to MostWords.
 	Words int
-	// Threshold is how many members of a neighborhood, its center included, must stay to the end. It
-	// is more than half of a neighborhood, at most all. 0 means the threshold of [Graph].
+	// Threshold is how many members of a neighborhood, its center included, must answer to the end.
+	// The threshold is more than half of the members of a neighborhood, and at most all. 0 means the
+	// threshold of [Graph].
 	Threshold int
-	// Agree: before they help to unmask, devices compare the lists that the server gave them. It needs
-	// a secret that the devices share, and a round in which all are neighbors.
+	// Agree: before they help to unmask, devices compare the lists that the server gave them. Agree
+	// needs a secret that the devices share, and a round in which all devices are neighbors.
 	Agree bool
 }
 
-// A setting is a valid round.
+// A setting is a [Round] that check has accepted.
 type setting struct {
 	id                [32]byte
 	members           []uint32

@@ -8,15 +8,15 @@ import (
 	"slices"
 )
 
-// A Server is the coordinator's part in one round. It is not safe for concurrent use.
+// A Server is the coordinator's part in one round. A Server is not safe for concurrent use.
 type Server struct {
 	*setting
 	hoods [][]int32 // by member, as everything here
 
 	step Step
-	in   [StepAgree + 1][]bool // who is asked in a step: who answered the one before
-	took []bool                // who has answered the open one
-	sent []bool                // who answered StepMask
+	in   [StepAgree + 1][]bool // members asked in a step: those that answered the step before
+	took []bool                // members that have answered the open step
+	sent []bool                // members that answered StepMask
 
 	keys    [][]byte
 	boxes   [][]byte   // a member's shares for its neighbors in in[StepShares]
@@ -26,8 +26,8 @@ type Server struct {
 	sum     []uint32   // of masked vectors, and in StepDone of vectors
 	shares  [][]byte   // answers to StepUnmask, in the order of in[StepMask]
 	need    []need     // what StepUnmask needs to know of a member
-	have    []int      // of how many it has a share of that
-	short   int        // members of which it has fewer shares than the threshold
+	have    []int      // how many shares of a member's needed secret came
+	short   int        // members with fewer shares in have than the threshold
 
 	liars []bool
 	check *ownKey
@@ -59,8 +59,9 @@ func NewServer(r Round) (*Server, error) {
 // Step returns the step that is open.
 func (s *Server) Step() Step { return s.step }
 
-// Give returns the bytes from which a device makes its answer to the open step: the second argument
-// of the Device's method. It is nil in StepKeys, after StepUnmask, and for a device that is out.
+// Give returns the bytes from which a device makes its answer to the open step: the argument given
+// of the Device's method. The bytes are nil in StepKeys, after StepUnmask, and for a device that is
+// out.
 func (s *Server) Give(slot uint32) []byte {
 	me, found := slices.BinarySearch(s.members, slot)
 	if !found || s.step == StepKeys || s.step == StepDone || !s.in[s.step][me] {
@@ -93,7 +94,7 @@ func (s *Server) Give(slot uint32) []byte {
 }
 
 // rank returns how many members of a neighborhood come before other, among the members that step
-// asks. self says whether the center counts.
+// asks. self says whether the center of the neighborhood counts.
 func (s *Server) rank(of, other int, step Step, self bool) (rank int) {
 	for _, i := range s.hoods[of] {
 		if int(i) == other {
@@ -117,8 +118,9 @@ func (s *Server) count(of int, among []bool) (count int) {
 }
 
 // Take takes a device's answer to a step. The same bytes may come twice. Errors, in an [Error] with
-// the slot: [ErrStep] if another step is open; [ErrForeign] for a device that is not asked, or has
-// another's keys; [ErrMalformed]; [ErrConflict] if the device answered this step with other bytes.
+// the slot: [ErrStep] if another step is open; [ErrForeign] for a device that is not asked in this
+// step, or whose keys are those of another device; [ErrMalformed]; [ErrConflict] if the device
+// answered this step with other bytes.
 func (s *Server) Take(step Step, slot uint32, b []byte) error {
 	me, found := slices.BinarySearch(s.members, slot)
 	switch {
@@ -204,7 +206,7 @@ func (s *Server) keep(me int, b []byte) error {
 	return nil
 }
 
-// Missing returns the slots that have not answered the open step, ascending.
+// Missing returns the slots of the devices that have not answered the open step, ascending.
 func (s *Server) Missing() []uint32 {
 	if s.step == StepDone {
 		return nil
@@ -212,10 +214,10 @@ func (s *Server) Missing() []uint32 {
 	return s.slots(func(i int) bool { return s.in[s.step][i] && !s.took[i] })
 }
 
-// Dropped returns the slots that are out, ascending.
+// Dropped returns the slots of the devices that are out, ascending.
 func (s *Server) Dropped() []uint32 {
 	in := s.in[s.step]
-	if s.sent != nil { // who sent a vector is in the sum
+	if s.sent != nil { // a member that sent a vector is in the sum
 		in = s.sent
 	}
 	return s.slots(func(i int) bool { return !in[i] })

@@ -2,8 +2,9 @@ package secagg
 
 import "encoding/binary"
 
-// Shamir's shares over GF(2^8), byte by byte. A secret is the value at 0 of a polynomial of degree
-// t-1; the share of x = 1..255 is the value at x. The field is that of AES, x^8+x^4+x^3+x+1.
+// This file computes Shamir's shares over GF(2^8), byte by byte. A secret is the value at 0 of a
+// polynomial of degree t-1; share x, for x = 1..255, is the value at x. The field is the field of
+// AES, modulo x^8+x^4+x^3+x+1.
 
 // A lane is a secret, a coefficient or a share: 32 bytes in little-endian words.
 type lane [keyLen / 8]uint64
@@ -22,7 +23,7 @@ func (l lane) append(b []byte) []byte {
 	return b
 }
 
-// plusTimes adds c*other to each byte. Its time depends on c alone, which is public.
+// plusTimes adds c*other to each byte. The running time depends only on c, and c is public.
 func (l *lane) plusTimes(other *lane, c byte) {
 	for i, v := range other {
 		l[i] ^= times(v, c)
@@ -49,7 +50,8 @@ func inverse(c byte) byte {
 	return byte(product)
 }
 
-// share returns the value at x of the polynomial whose first coefficient is the secret, by Horner.
+// share returns the value at x of the polynomial whose first coefficient is the secret, by Horner's
+// scheme.
 func share(secret lane, others []lane, x byte) (value lane) {
 	for i := len(others) - 1; i >= 0; i-- {
 		for w := range value {
@@ -62,8 +64,9 @@ func share(secret lane, others []lane, x byte) (value lane) {
 	return value
 }
 
-// lagrange returns the factors of the values at xs, which differ, that sum to the value at x of the
-// polynomial through them: prod_{j != i} (x - x_j)/(x_i - x_j).
+// lagrange returns the Lagrange weights of the distinct points xs for the point x. The weighted sum
+// of a polynomial's values at xs is its value at x. Weight i is prod_{j != i} (x - x_j)/(x_i -
+// x_j).
 func lagrange(xs []byte, x byte) []byte {
 	weights := make([]byte, len(xs))
 	for i, xi := range xs {

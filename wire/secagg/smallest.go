@@ -1,16 +1,17 @@
 package secagg
 
 // SmallestSum returns the smallest number of devices in a sum that a lying server can get in a
-// round without Agree, where nobody tells the members that their lists differ. It assumes no
-// colluding devices. It returns 1 where not all are neighbors, because no better bound is known
-// there. With Agree the threshold is the smallest number.
+// round without Agree, because without Agree the members cannot see that their lists differ.
+// SmallestSum assumes that no device colludes with the server. SmallestSum returns 1 where not all
+// devices are neighbors, because we know no better bound there. With Agree the smallest number is
+// the threshold.
 //
 // For each device of the sum the server needs the seed. If a device of the sum added the mask of a
-// device g outside the sum, the server needs the key of g. For that, t other devices must be told
-// that g is gone. The server tells the devices of the sum, before they mask, that others are gone:
-// their lists hold the s devices of the sum, and as few others as make t. Then at most n-s devices
-// can be called gone. Each device with a list of l calls at most l-t of them gone, and never
-// itself.
+// device g outside the sum, the server needs the key of g. To get this key, the server must tell t
+// other devices that g is gone. The server tells the devices of the sum, before they mask, that
+// others are gone: their lists hold the s devices of the sum, and as few others as make t. Then the
+// server can call at most n-s devices gone. To a device with a list of l devices the server can
+// call at most l-t of them gone, and never the device itself.
 func SmallestSum(members, threshold int) int {
 	if degree, _ := Graph(members); degree+1 < members {
 		return 1

@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// An ownKey finds public keys that no honest device has.
+// An ownKey finds public keys that no honest device sends: keys of low order, and keys that another
+// member sent before.
 type ownKey struct {
 	private *ecdh.PrivateKey
 	seen    map[string]bool
@@ -17,7 +18,7 @@ func newOwnKey(id []byte) *ownKey {
 	return &ownKey{privateKey(derive(id, id, "check")), map[string]bool{}}
 }
 
-// use refuses keys of low order, and keys that another member sent before.
+// use returns an error for keys of low order, and for keys that another member sent before.
 func (c *ownKey) use(keys []byte) error {
 	seal, mask := keys[:keyLen], keys[keyLen:2*keyLen]
 	for _, key := range [][]byte{seal, mask} {
@@ -70,8 +71,8 @@ func (s *Server) removePairs(sum []uint32, gone int, secret []byte) error {
 	return nil
 }
 
-// weights are the Lagrange weights of the values at xs for the value at 0. Most members have the
-// same xs.
+// weights are the Lagrange weights of the values at xs for the value at 0. The server keeps the
+// last weights, because xs are the same for most members.
 type weights struct{ xs, at0 []byte }
 
 func (w *weights) of(xs []byte) []byte {
@@ -81,7 +82,8 @@ func (w *weights) of(xs []byte) []byte {
 	return w.at0
 }
 
-// told returns the shares of a member's secret that came: their x, their values, and who sent them.
+// told returns the shares of a member's secret that the server received: their points x, their
+// values, and the members that sent the shares.
 func (s *Server) told(owner int) (xs []byte, shares []lane, by []int32) {
 	for i, other := range s.hoods[owner] {
 		if !s.took[other] {
@@ -94,9 +96,9 @@ func (s *Server) told(owner int) (xs []byte, shares []lane, by []int32) {
 	return xs, shares, by
 }
 
-// solve returns a member's secret from the first shares that fit what the member published. It
-// tries each run of consecutive shares, in a circle. So it finds the secret in spite of one liar,
-// or several in a row.
+// solve returns a member's secret from the first shares that fit what the member published. solve
+// tries every threshold-long window of consecutive shares; after the last share the first follows.
+// So solve finds the secret although one share, or several consecutive shares, may be false.
 func (s *Server) solve(owner int, w *weights, liars []bool) ([]byte, error) {
 	xs, shares, by := s.told(owner)
 	n, t := len(xs), s.threshold

@@ -9,12 +9,12 @@ import (
 // NATS and TLS, which read the rest of the file, skip this line.
 const credsLine = "zofl coordinator "
 
-// CredsLine returns the line of a creds file that names the keys: "zofl coordinator", and their
-// text.
+// CredsLine returns the line of a creds file that names the keys: "zofl coordinator", and the text
+// of the keys.
 func (k Keys) CredsLine() string { return credsLine + k.String() }
 
-// KeysIn returns the keys that a creds file names, or nil if it names none. The error matches
-// [ErrKey]. What follows a # in that line is a comment.
+// KeysIn returns the keys that a creds file names, or nil if the file names no key. The error
+// matches [ErrKey]. What follows a # in that line is a comment.
 func KeysIn(creds string) (Keys, error) {
 	for line := range strings.Lines(strings.TrimPrefix(creds, "\ufeff")) {
 		if text, ok := strings.CutPrefix(line, credsLine); ok {

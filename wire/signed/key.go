@@ -11,7 +11,8 @@ import (
 // scheme begins the text of a key.
 const scheme = "ed25519:"
 
-// MaxKeys is how many keys a device may accept: the coordinator's, and the one that replaces it.
+// MaxKeys is how many keys a device may accept: the coordinator's present key, and the key that
+// replaces it.
 const MaxKeys = 2
 
 // ErrKey: a text is no public key of a coordinator.

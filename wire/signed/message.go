@@ -20,7 +20,7 @@ const NonceLen = 12
 // nonceMark begins the nonce of a request: it is the msgpack head of a byte string of 12.
 const nonceMark = "\xc4\x0c"
 
-// ErrUnsigned: the coordinator did not sign a frame, or somebody changed it.
+// ErrUnsigned: the coordinator did not sign a frame, or somebody changed the frame afterwards.
 var ErrUnsigned = errors.New("not signed by the coordinator")
 
 // Ask returns a request that asks for a signed answer: the request, then the nonce, 12 bytes that
@@ -39,7 +39,7 @@ func Asks(request []byte) bool {
 // subjectOf returns the subject in the signatures of a run's announcements.
 func subjectOf(run string) string { return "zo." + run + ".a" }
 
-// A Request stands for a request in a signature: its SHA-256.
+// A Request is the SHA-256 of a request. In the signed bytes it stands for the request.
 type Request [sha256.Size]byte
 
 // RequestOf returns the SHA-256 of a request.

@@ -28,8 +28,9 @@ func NewSigner(private ed25519.PrivateKey) (*Signer, error) {
 func (s *Signer) Key() Key { return s.public }
 
 // Announcement returns an announcement of a run with its signature, and the announcement decoded.
-// If the signature would make the frame too long, it leaves out the oldest records, which devices
-// fetch. The error says that the frame is no announcement.
+// If the signature would make the frame too long, Announcement leaves out the oldest records.
+// Devices fetch these records with catch-up requests. The error says that the frame is no
+// announcement.
 func (s *Signer) Announcement(run string, frame []byte) ([]byte, compact.Announcement, error) {
 	a, err := compact.Decode(frame)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 )
 
 // Announcement reads an announcement of a run. The error is [ErrUnsigned] if none of the keys has
-// signed it. Without keys it checks no signature. Other errors are those of [compact.Decode], which
-// runs first because it costs less than a signature. The result aliases frame.
+// signed the announcement. Other errors are those of [compact.Decode], which runs first because
+// decoding costs less than checking a signature. The result aliases frame.
 func (k Keys) Announcement(run string, frame []byte) (compact.Announcement, error) {
 	a, err := compact.Decode(frame)
 	if err != nil {
@@ -30,9 +30,9 @@ func (k Keys) Answer(subject string, request, answer []byte) error {
 	return nil
 }
 
-// signed says whether before ends with a signature by one of the keys. It compares the key's first
-// byte first. So a frame costs at most one check of a signature, unless two keys begin with the
-// same byte.
+// signed says whether before ends with a signature by one of the keys. First, signed compares the
+// key's first byte. So signed checks at most one signature for each frame, unless two keys begin
+// with the same byte.
 func (k Keys) signed(subject string, request, before, after []byte) bool {
 	if !k.MayHaveSigned(before) {
 		return false
@@ -51,7 +51,7 @@ func (k Keys) signed(subject string, request, before, after []byte) bool {
 }
 
 // MayHaveSigned says whether an answer, or the tail of an announcement, looks as if one of the keys
-// had signed it. It does not check the signature.
+// had signed it. MayHaveSigned does not check the signature.
 func (k Keys) MayHaveSigned(frame []byte) bool {
 	at := len(frame) - Len
 	if at < 0 || string(frame[at:at+len(mark)]) != mark {

@@ -1,18 +1,18 @@
 package survey
 
-// A Result is what devices answered to a survey, and the consequence.
+// A Result is what devices answered to a survey, and the value that the coordinator chose.
 type Result struct {
 	Kind    string  // what was asked
 	Answers uint32  // devices that answered
 	Value   float32 // value of the plan from the survey's record on; 0: none works
-	Why     string  // it was chosen
+	Why     string  // why the coordinator chose Value
 	Rows    []Row
 }
 
 // A Row is what devices answered about one value.
 type Row struct {
 	At     float32 // the value
-	Usable bool    // at least half of the devices had something to say; else the rest is 0
+	Usable bool    // at least half of the devices gave usable losses; else the rest is 0
 
 	// Loss, for a survey of step: the mean over the devices of the loss at x - At w, less the loss at
 	// x.

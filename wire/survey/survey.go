@@ -1,9 +1,10 @@
-// Package survey defines which losses a run asks of its devices outside rounds, and how frames ask
-// for them.
+// Package survey defines which losses the coordinator asks of a run's devices outside rounds, and
+// how frames ask for these losses.
 //
 // A survey is an attempt at record n that asks for losses instead of the scalars of a round. The
-// tail of its announcement says so. So does the tail of each answer, which is otherwise a
-// contribution to record n with float32 values. The record that follows changes the plan.
+// tail of the survey's announcement names the kind of survey, and so does the tail of each answer.
+// Apart from its tail an answer is a contribution to record n with float32 values. After a survey
+// the coordinator writes a record that changes the plan.
 package survey
 
 import (
@@ -32,23 +33,25 @@ const (
 	//	b[i] = (f(x + mu[i] z) + f(x - mu[i] z)) / 2 - f(x)
 	//
 	// where mu is in [Distances] and z is the device's direction 0 of record n, as in a round. If the
-	// loss is level along direction 0, z is the first of directions 1 to 7 along which it is not
-	// level, or the last. A loss is level if, at each distance, the two losses differ by at most 2^-20
-	// of the sum of their magnitudes. A difference that is not finite says that a loss was not finite.
+	// loss is level along direction 0, z is the first of directions 1 to 7 along which the loss is not
+	// level, or direction 7 if there is none. A loss is level if, at each distance, the two losses
+	// differ by at most 2^-20 of the sum of their magnitudes. If a loss is not finite, a device's
+	// answer has a difference that is not finite.
 	Mu Kind = 2
 	// Sketch asks for the slopes along 64 directions that all devices share, for a plan with
-	// groups=sketch. An answer has the difference quotients, as in a round, along directions 0 to
-	// 63 of record n, local step 0, source 0. No record follows.
+	// groups=sketch. An answer has the difference quotients, as in a round, along directions 0 to 63
+	// of record n, local step 0, source 0. No record follows a survey of kind Sketch.
 	Sketch Kind = 3
 )
 
-// FirstRounds are the rounds of a plan with step_auto before its devices find a step. They do not
-// move the model. They only fill the averaged move, along which devices then measure losses.
+// FirstRounds is the number of rounds of a plan with step_auto before the survey that finds its
+// step. The first rounds do not move the model. They only build up the averaged move; devices then
+// measure losses along this move.
 const FirstRounds = 5
 
-// Directions is how many directions a device tries for [Mu] at most. A loss that depends equally on
-// a few parameters, such as their squared distance from a point, has no slope along many directions
-// of +-1: with two parameters, along half of them.
+// Directions is the most directions that a device tries in a survey of kind [Mu]. A loss that
+// depends equally on a few parameters, such as their squared distance from a point, has no slope
+// along many directions with elements of +-1: with two parameters, along half of these directions.
 const Directions = 8
 
 // Sketched is the number of directions of a [Sketch].
@@ -71,7 +74,7 @@ func Distances() []float32 {
 	return []float32{1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100}
 }
 
-// Lengths are the steps that a survey of kind [Step] tries, ascending: 4^-10 to 4^5.
+// Lengths are the step sizes that a survey of kind [Step] tries, ascending: 4^-10 to 4^5.
 func Lengths() []float32 {
 	lengths := make([]float32, 16)
 	for i := range lengths {
@@ -94,12 +97,12 @@ func (k Kind) Values() int {
 }
 
 // BatchStep is the local step that names the minibatch of a survey, [plan.BatchSeed]. No round has
-// this many steps.
+// as many local steps as BatchStep.
 const BatchStep = math.MaxUint16
 
-// Ask returns the tail of an announcement that asks for a survey. It begins with rest, which
-// [wire.Tail] made; an empty array stands for each of two arrays that rest lacks; then comes the
-// array [kind].
+// Ask returns the tail of an announcement that asks for a survey. The tail begins with rest, the
+// result of [wire.Tail]. An empty array stands for each of two arrays that rest lacks. The array
+// [kind] comes last.
 func Ask(rest []byte, k Kind) []byte {
 	for range 2 - places(rest) {
 		rest = codec.AppendArray(rest, 0)
@@ -119,7 +122,7 @@ func places(rest []byte) int {
 	return 2
 }
 
-// Asked returns the survey that the tail of an announcement asks for. Bytes that it cannot read
+// Asked returns the survey that the tail of an announcement asks for. Bytes that Asked cannot read
 // belong to a later version.
 func Asked(rest []byte) Kind {
 	d := codec.NewReader("announcement", rest)
@@ -131,7 +134,7 @@ func Asked(rest []byte) Kind {
 	return kind(&d)
 }
 
-// readReference reads the reference or the empty array in its place.
+// readReference reads the reference, or the empty array in place of the reference.
 func readReference(d *codec.Reader) {
 	if d.Array("reference", codec.MaxFields, 1) == 0 {
 		return
@@ -169,7 +172,8 @@ func Slope(slope float32) []byte {
 	return codec.AppendFloat(codec.AppendUint(b, 0), slope)
 }
 
-// SlopeOf returns the slope in the tail of a contribution, which may have any bits.
+// SlopeOf returns the slope in the tail of a contribution. The slope may be any float32, also NaN
+// or an infinity.
 func SlopeOf(rest []byte) (slope float32, ok bool) {
 	d := codec.NewReader("reply", rest)
 	if d.Array("control", codec.MaxFields, 1) != 0 {

@@ -15,7 +15,7 @@ func (k Kind) Queries(p *plan.Plan) uint64 {
 	switch {
 	case k != Sketch:
 		return uint64(k.Values())
-	case p.Classes > 0: // it counts its samples
+	case p.Classes > 0: // the device counts samples instead
 		return 0
 	case p.Difference == plan.Central:
 		return 2 * Sketched
@@ -23,13 +23,14 @@ func (k Kind) Queries(p *plan.Plan) uint64 {
 	return 1 + Sketched
 }
 
-// common is the largest slope that needs no unit; 1/common is the smallest. Half precision, which
-// also the scale of few bits uses, reaches to 65504 and keeps 11 bits down to 6e-5. So slopes
-// between the two have room to grow and fall in a run.
+// common is the largest slope that needs no unit of the loss; 1/common is the smallest. Half
+// precision reaches to 65504 and keeps 11 bits down to 6e-5. So slopes from 1/common to common have
+// room to grow and fall in a run. (Scalars of few bits have a scale in half precision.)
 const common = 256
 
 // LossUnit returns the number by which devices should divide the loss, given about how long slopes
-// are before round 1. It is 0 where slopes need no unit, else a power of 2, which loses no bit.
+// are before round 1. LossUnit is 0 where slopes need no unit, else a power of 2, because division
+// by a power of 2 is exact.
 func LossUnit(p *plan.Plan, slope float64) float32 {
 	if p.ServerRule != plan.ServerNormalized || p.LossUnit > 0 ||
 		!(slope > 0) || slope >= 1.0/common && slope <= common {

@@ -1,4 +1,5 @@
-// Package shuffle permutes the slots of a roster: the same key gives everybody the same order.
+// Package shuffle permutes the slots of a roster: everybody who has the same key gets the same
+// order.
 package shuffle
 
 import (
@@ -14,8 +15,8 @@ const rounds = 12
 // result is below members. Round i maps the halves (l, r) to
 // (r, l XOR low bits of Philox({r, i, 0, 0}, key)[0]).
 //
-// With halves of one to three bits, four rounds are far from uniform: of 5 slots
-// drawn 2 at a time, one pair came up 1.7 times as often as it should.
+// With halves of one to three bits, permutations by four rounds are far from uniform: of the pairs
+// of 5 slots, four rounds drew one pair 1.7 times as often as a uniform draw would.
 func To(slot, members uint32, key prng.Key) uint32 {
 	half := (bits.Len32(members-1) + 1) / 2
 	mask := uint32(1)<<half - 1
