@@ -13,8 +13,9 @@ import (
 //
 //	x[i] - float32(rate*m[i]), rate = float32(a*scale*inverse)
 //
-// scale is the segment's StepScale; inverse is that of the last round. Without momentum, or with a
-// = 0, it writes x. Several goroutines may call it at once, as with [Replica.Perturb].
+// scale is the segment's StepScale; inverse is the factor of m in the last round's step, without
+// step size and scale: 1/((1-p1) sqrt(V^)). Without momentum, or with a = 0, Ahead writes x,
+// clipped. Several goroutines may call Ahead at once, as with [Replica.Perturb].
 func (r *Replica) Ahead(dst []float32, off int, a float32) {
 	copy(dst, r.x[off:])
 	inverse := r.running.Inverse()
@@ -30,13 +31,13 @@ func (r *Replica) Ahead(dst []float32, off int, a float32) {
 	r.Clip(dst, off)
 }
 
-// Slope returns the slope of the loss along m, the momentum of server_rule=normalized, as a
-// device's own scalars g of record n show it. It returns 0 without momentum, or if the slope is no
-// finite float32:
+// Slope returns the slope of the loss along m, the momentum of server_rule=normalized, estimated
+// from a device's own scalars g of record n. Slope returns 0 without momentum, or if the slope is
+// no finite float32:
 //
 //	<v, m>/|m|, v = sum over p of (g[p]/P) * z_p
 //
-// v is [Replica.Estimate] of step 0. Each direction is generated once.
+// v is [Replica.Estimate] of step 0. Slope generates each direction once.
 func (r *Replica) Slope(n uint64, g []float32, source uint32) float32 {
 	if !r.normalizes() {
 		return 0
@@ -66,7 +67,7 @@ func (r *Replica) slopeBlock(worker, i int) {
 	r.sum(v, r.terms, r.coefs, false, i)
 	along, square := 0.0, 0.0
 	for j, e := range m {
-		along += float64(float64(v[j]) * float64(e)) // alike on every CPU
+		along += float64(float64(v[j]) * float64(e)) // same bits on every CPU
 		square += float64(float64(e) * float64(e))
 	}
 	r.products[2*i], r.products[2*i+1] = along, square

@@ -14,16 +14,15 @@ import (
 // ScaffoldPoint, (91): c and c_i are combinations of the P directions of the phase-1
 // record. Replicas therefore store P scalars, and a correction has P terms.
 //
-// ScaffoldMean: S is the sum of c_i over all devices, and c = S/N. A record carries the
-// terms of its contributors' c_i. It moves x along c minus the mean of these c_i, then
-// updates S:
+// ScaffoldMean: S is the sum of c_i over all devices, and c = S/N. A record carries the terms of
+// the mean of its contributors' c_i. The record moves x along c minus this mean, then updates S:
 //
 //	S += m (mean over the steps of the mean estimate - mean of the contributors' c_i)
 //
 // for m contributors, because each contributor takes its new estimate as its c_i.
 
 // SVRG (Liu et al. 2018): c is the combination of the P directions of the phase-1 record, as above.
-// There is no c_i, because a device's scalars already contain what it would subtract.
+// SVRG has no c_i, because a device's scalars already contain what c_i would subtract.
 
 // With transport=dense, in all variants, records replace the vector c, and each device
 // keeps its own c_i.
@@ -38,8 +37,8 @@ type pending struct {
 // estimator=surrogate, otherwise 0.
 func (r *Replica) Phase() uint8 { return r.plan.Phase(r.pending.n) }
 
-// Draw returns the record for which the cohorts of record n are drawn, see [plan.Plan.Draw]. After
-// record N only Draw(N+1) can differ from n: later n are returned as they are.
+// Draw returns the record for which the cohorts of record n are drawn, see [plan.Plan.Draw]. Of the
+// records after N, Draw(n) can differ from n only for n = N+1.
 func (r *Replica) Draw(n uint64) uint64 {
 	if n > r.N()+1 {
 		return n
@@ -47,8 +46,8 @@ func (r *Replica) Draw(n uint64) uint64 {
 	return r.plan.Draw(n, r.pending.n)
 }
 
-// Pending returns the index and P of the phase-1 record if phase 2 is next, else zeros.
-// With transport=dense P is 0.
+// Pending returns the index of the phase-1 record and its number P of perturbations if phase 2 is
+// next, else zeros. With transport=dense P is 0.
 func (r *Replica) Pending() (n uint64, perturbations int) {
 	return r.pending.n, len(r.pending.scalars)
 }
@@ -71,7 +70,8 @@ func (r *Replica) olderFits(n uint64, t wire.Term, scalars int) bool {
 	return r.plan.Control == plan.ScaffoldMean && scalars%int(r.plan.Steps) == 0
 }
 
-// olderPerturbations returns the P of the older record along whose directions the scalars lie.
+// olderPerturbations returns P, the number of perturbations, of the older record along whose
+// directions a term's scalars are.
 func (r *Replica) olderPerturbations(scalars wire.Scalars) int {
 	count := r.plan.Precision.Len(scalars)
 	if r.plan.Control == plan.ScaffoldPoint {
@@ -80,7 +80,8 @@ func (r *Replica) olderPerturbations(scalars wire.Scalars) int {
 	return count / int(r.plan.Steps)
 }
 
-// addOlder adds the terms of a round's correction, which apply to all of its steps.
+// addOlder adds the terms of a round's correction. The same terms apply to all local steps of the
+// round.
 func (r *Replica) addOlder(mv *move, n uint64, round *wire.Round) {
 	before := len(r.terms)
 	r.addPoint()
@@ -121,8 +122,8 @@ func (r *Replica) addMean(n uint64, scalars []float32, p int) {
 	}
 }
 
-// addVariate adds the terms of a control variate of record n. With ScaffoldPoint they are the
-// correction itself, (c_p - s_p)/P. With ScaffoldMean they are c_i, s/(K P).
+// addVariate adds the terms of a control variate of record n. With ScaffoldPoint the terms are
+// those of the correction itself, (c_p - s_p)/P. With ScaffoldMean they are those of c_i, s/(K P).
 func (r *Replica) addVariate(n uint64, scalars wire.Scalars) {
 	if r.decode(scalars, r.plan.Precision.Len(scalars), 0); r.plan.Control == plan.ScaffoldPoint {
 		mathx.Sub(r.values, r.pending.scalars, r.values)
@@ -132,10 +133,10 @@ func (r *Replica) addVariate(n uint64, scalars wire.Scalars) {
 
 // Correct sets dst, of d elements, to c - c_i for the next round; own is the device's control
 // variate. With control=scaffold-1 own holds the device's scalars for the record that
-// [Replica.Pending] names. With scaffold-2 it holds the scalars of the device's last contribution
-// that counted, or none. With svrg there is none, and dst is c. The error matches wire.ErrValue if
-// own does not fit. With transport=dense it always does: there a device subtracts its own c_i from
-// [Replica.Control].
+// [Replica.Pending] names. With scaffold-2 own holds the scalars of the device's last contribution
+// that counted, or no scalars. With svrg own is empty, and Correct sets dst to c. The error matches
+// wire.ErrValue if own does not fit. With transport=dense Correct always returns this error: there
+// a device subtracts its own c_i from [Replica.Control].
 func (r *Replica) Correct(dst []float32, own wire.ControlVariate) error {
 	if len(dst) != len(r.x) {
 		panic(lengthMismatch)
@@ -164,7 +165,7 @@ func (r *Replica) Correct(dst []float32, own wire.ControlVariate) error {
 	return nil
 }
 
-// hasVariate reports whether a contribution to record n can have this many scalars. Zero scalars
+// hasVariate reports whether a control variate of record n can have this many scalars. Zero scalars
 // fit any n up to the last record, also 0.
 func (r *Replica) hasVariate(n uint64, scalars int) bool {
 	if scalars == 0 {
@@ -180,8 +181,8 @@ func (r *Replica) correctBlock(worker, i int) {
 	r.correct(dst, s.older, block(r.control, i*prng.BlockLen), &r.correctionMove, r.terms, r.coefs, i)
 }
 
-// correct sets dst to a block of c minus the mean of c_i. With ScaffoldMean it also sets
-// older to the mean of c_i; control is the block of S.
+// correct sets dst to a block of c minus the mean of c_i. With ScaffoldMean correct also sets older
+// to the mean of c_i; control is the block of S.
 func (r *Replica) correct(dst, older, control []float32, mv *move, terms []prng.Term,
 	coefs []float32, i int) {
 	if r.plan.Control != plan.ScaffoldMean {

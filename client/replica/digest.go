@@ -11,18 +11,19 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Digest returns the digest of the whole state. It reads only the state and Config.Workers,
-// so it may run while another goroutine probes.
+// Digest returns the digest of the whole state. Digest reads only the state and Config.Workers, so
+// a caller may run it while another goroutine calls Perturb or PerturbAll.
 //
-// It is the package function [Digest] over the vectors in the order of docs/state.md. If the plan
-// can have registers, the hash covers them after the vectors. In a run with a private key the
-// digest is keyed: without the run key nobody can test a guess at the state. While an object is
-// missing, the digest matches no other replica's.
+// The result is the package function [Digest] over the vectors in the order of docs/state.md. If
+// the plan can have registers (numbers of the state that no vector holds), the hash covers the
+// registers after the vectors. In a run with a private key the digest depends on the run key: who
+// lacks the run key cannot compare a guessed state with the digest. While an object is missing, the
+// digest matches no other replica's.
 func (r *Replica) Digest() [32]byte {
 	return r.seal(digest.Vectors(r.cfg.Workers, r.vectors()...))
 }
 
-// seal finishes a digest: it adds the registers, if the plan has any, and in a private run
+// seal finishes a digest: seal adds the registers, if the plan has any, and in a private run
 // returns HMAC-SHA256(run key, "zofl/1 digest\x00" + digest).
 func (r *Replica) seal(root hash.Hash) [32]byte {
 	if hasRegisters(&r.plan) {
@@ -38,10 +39,10 @@ func (r *Replica) seal(root hash.Hash) [32]byte {
 	return [32]byte(sum)
 }
 
-// Digest returns the digest of vectors of equal length d. It is the SHA-256 of "zofl/1
-// state\x00", LE64(d), LE32(number of vectors) and then, for one vector after another, the
-// SHA-256 of each block of 4096 elements (the last may be shorter). An element is 4 bytes,
-// little-endian; any NaN is 0x7fc00000.
+// Digest returns the digest of vectors of equal length d. The digest is the SHA-256 of "zofl/1
+// state\x00", LE64(d), LE32(number of vectors) and then, for one vector after another, the SHA-256
+// of each block of 4096 elements (the last may be shorter). An element is 4 bytes, little-endian;
+// any NaN is 0x7fc00000.
 func Digest(vectors ...[]float32) [32]byte {
 	return [32]byte(digest.Vectors(1, vectors...).Sum(nil))
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // A Direction is the vector z of one perturbation, with the other values that its distribution
-// needs. It is a value, valid until the next record is applied.
+// needs. A Direction is valid until the replica applies the next record.
 type Direction struct {
 	z     prng.Direction
 	kind  plan.Distribution
@@ -19,7 +19,7 @@ type Direction struct {
 	tau   int // used elements of span: sqrt(alpha) v2[j] for column j of the basis
 }
 
-// along returns the factor that z gets in a step of length a along the direction.
+// along returns the factor of z in a step of length a along the direction.
 func (d *Direction) along(a float32) float32 {
 	switch {
 	case d.kind == plan.Sphere:
@@ -30,9 +30,9 @@ func (d *Direction) along(a float32) float32 {
 	return a
 }
 
-// Parts returns z, scale, coefs and basis of a direction, for a device that has its gradient. Mu
-// times this sum is what Perturb adds to x, without S and the boxes. They are valid as long as d
-// is.
+// Parts returns z, scale, coefs and basis of a direction, for a device that knows the gradient of
+// its loss. Perturb adds mu times the sum below to x, apart from the segments' scales S and the
+// boxes. The parts are valid as long as d is.
 //
 //	scale * z + sum over j of coefs[j] * basis[j]
 func (r *Replica) Parts(d *Direction) (prng.Direction, float32, []float32, [][]float32) {
@@ -50,14 +50,14 @@ func (r *Replica) slope(g float32) float32 {
 
 // Direction returns z of record n, local step k, perturbation p. Source is prng.Shared for the
 // directions of all devices, prng.Slot for the directions of one slot. The first call for a
-// direction on a sphere generates it once more, to measure its norm.
+// direction on a sphere generates the direction's elements, to measure their norm.
 func (r *Replica) Direction(n uint64, k, p int, source uint32) (d Direction) {
 	r.setDirection(&d, n, k, p, source)
 	return d
 }
 
-// tempDirection is Direction in memory that the next call reuses, because a Direction has some 300
-// bytes.
+// tempDirection is like Direction, but the next call reuses the memory of the result. A Direction
+// has about 300 bytes.
 func (r *Replica) tempDirection(n uint64, k, p int, source uint32) *Direction {
 	r.setDirection(&r.tempZ, n, k, p, source)
 	return &r.tempZ
@@ -75,8 +75,8 @@ func (r *Replica) setDirection(d *Direction, n uint64, k, p int, source uint32) 
 	}
 }
 
-// Directions appends z of perturbations [from, to) of local step k to dst. Config.Workers
-// share the passes that measure the norms of a sphere's directions.
+// Directions appends z of perturbations [from, to) of local step k to dst. The workers of
+// Config.Workers share the passes that measure the norms of a sphere's directions.
 func (r *Replica) Directions(dst []Direction, n uint64, k, from, to int,
 	source uint32) []Direction {
 	if r.plan.Distribution == plan.Sphere {
@@ -108,7 +108,7 @@ func (r *Replica) address(n uint64, k, p int, source uint32) prng.Direction {
 	return z
 }
 
-// recordKey returns the key of record n, and remembers the last one.
+// recordKey returns the key of record n. The replica keeps the key of the last call.
 func (r *Replica) recordKey(n uint64) prng.Key {
 	if r.keyN != n {
 		r.keyN, r.key = n, r.keys.Key(n)

@@ -1,36 +1,39 @@
 // Package replica is the model of a Zofl run as a pure replay of its log:
 // state(n) = Apply(state(n-1), record n).
 //
-// A client keeps one. A program that wants the model without taking part keeps one too. A replica
-// starts no goroutine that outlives a call, reads no clock and does no input or output.
+// Every client keeps a replica. So does a program that follows the model without taking part in the
+// run. A replica starts no goroutine that outlives a call, reads no clock and does no input or
+// output.
 //
 // # Determinism
 //
 // Replicas that applied the same records have the same bits on every CPU and operating system.
-// Every product is rounded before it is added. Every sum has one written order. No called function
-// may differ in its last bit between machines. Elements do not depend on each other, so the number
-// of goroutines ([Config].Workers) does not matter either. [Replica.Digest] condenses the state to
-// 32 bytes.
+// Every product is rounded before it is added to a sum. docs/replay.md fixes the order of every
+// sum. The replica calls no function whose result may differ between machines in its last bit.
+// Elements do not depend on each other, so the number of goroutines ([Config].Workers) does not
+// matter either. [Replica.Digest] returns a hash of the state, 32 bytes.
 //
 // # Arithmetic
 //
 // docs/replay.md lists every operation in its order: rounds, terms, control variates, server rules,
-// pools. The page suffices to port this package; python/src/zofl/audit is such a port.
+// pools. With that page alone one can port this package to another language. python/src/zofl/audit
+// is such a port.
 //
 // # Dense transport
 //
-// With transport=dense a round has no terms. Its record holds the digest of an object: a vector
-// that travels beside the record and replaces vectors of the state, so a replica computes nothing.
-// A replica applies records without their objects. The state then lacks only the last object of
-// each kind. Supplying these completes it, whatever came before:
+// With transport=dense a round has no terms. The round's record holds the digest of an object. An
+// object is a vector that travels beside the record and replaces vectors of the state, so a replica
+// computes no step. A replica applies records without their objects. The state then lacks only the
+// last object of each kind. The caller completes the state by supplying these objects, however many
+// records came before:
 //
 //	applied, err := r.ApplyAll(records)
 //	for _, o := range r.Missing() {
 //		err := r.Supply(o.Digest, fetch(o))
 //	}
 //
-// A device steps along [Replica.Estimate] or its own surrogate, within the plan's boxes:
-// see [Replica.Clip].
+// A device moves its own model along [Replica.Estimate], or along the gradient of its own
+// surrogate. [Replica.Clip] keeps the model within the plan's boxes.
 //
 // # What methods cost
 //
@@ -59,21 +62,21 @@
 //	               each other record
 //
 // A device also holds [Local]: 1 d for K > 1, 1 d with momentum, 1 d with control.
-// [Replica.Correct] makes as many directions as the device's own variate has scalars.
+// [Replica.Correct] generates as many directions as the device's own control variate has scalars.
 //
-// Replaying mean scalars equals averaging the devices' own models for sgd, both momenta, decay,
-// prox and control variates: these are linear. The two differ only in rounding: one rounds the mean
-// of scalars, the other the mean of models. With a single contributor the device's model has the
-// replica's bits, unless there is a server rule or the round is one after which a pool rebases. The
-// exceptions to this equality:
-//   - Adaptive server rules, normalized and sign act once a round, on the mean move or
-//     estimate. That is how these methods are defined; averaging models that each made K
-//     steps of Adam is a different method.
-//   - With a median, trimmed or clipped mean, the recursion on the aggregated scalars is
-//     the definition: it equals no mean of models.
+// Replaying the mean scalars gives the mean of the devices' own models, apart from rounding, for
+// sgd, both momenta, decay, prox and control variates, because these operations are linear. With a
+// single contributor the device's model has the replica's bits, unless the plan has a server rule
+// or a pool rebases after the round. The exceptions to this equality:
+//   - Adaptive server rules, normalized and sign act once a round, on the mean move or estimate, as
+//     these methods are defined. Averaging models that each made K steps of Adam is a different
+//     method.
+//   - With a median, trimmed or clipped mean, the replay of the aggregated scalars is the
+//     definition of the method. Its result is not a mean of models.
 //   - c_i of scaffold-2 is 0 until a device's first contribution that counts.
-//   - Late contributions move x as they would have on time, discounted, for sgd and prox.
-//     Momentum and decay act once a step of the record, whatever it counts.
+//   - With sgd and prox, late contributions move x as they would have on time, but discounted.
+//     Momentum and decay act once in each step of a record, whatever contributions the record
+//     counts.
 //   - Between rebases, x of a pool equals the sum over its coefficients only up to
 //     rounding.
 package replica

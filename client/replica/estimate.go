@@ -4,8 +4,8 @@ import "github.com/zofl/zofl/prng"
 
 // Estimate sets dst to the gradient estimate of local step k of record n: the mean of g z over the
 // perturbations, where g are their scalars. With transport=dense a device moves its own model along
-// it. Its bits are the bits of v in docs/replay.md, with the factor d for a sphere. It panics
-// unless dst has d elements.
+// this estimate. The bits of the estimate are the bits of v in docs/replay.md, with the factor d
+// for a sphere. Estimate panics unless dst has d elements.
 //
 //	for i := range dst:
 //		dst[i] = sum over p of (g[p]/P) * z_p[i]
@@ -18,7 +18,7 @@ func (r *Replica) Estimate(dst []float32, n uint64, k int, g []float32, source u
 	}
 	r.estimate = dst
 	r.teamFor(r.plan.Dim*uint64(len(g))).Do(blocksOf(len(dst)), r.estimateTask)
-	r.estimate = nil // it belongs to the app
+	r.estimate = nil // dst belongs to the app
 	r.terms, r.coefs = r.terms[:0], r.coefs[:0]
 }
 

@@ -6,13 +6,13 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// Features returns the random features of a surrogate (FZooS appendix D), which all devices draw
-// from the run key. v has M rows of d standard normals, to be divided by the length scale; b has M
-// phases in [0, 2 pi]. Feature j of x, in the coordinates of the boxes, is
+// Features returns the random features of a surrogate (FZooS appendix D). All devices draw the same
+// features from the run key. v has M rows of d standard normals, before division by the length
+// scale l. b has M phases in [0, 2 pi]. Feature j of x, in the coordinates of the boxes, is
 //
 //	sqrt(2/M) cos(v[j*d:(j+1)*d] . x / l + b[j])
 //
-// Each call allocates both.
+// Each call allocates v and b.
 func (r *Replica) Features() (v []float32, b []float64) {
 	z := prng.Direction{Key: r.keys.Key(0), Domain: prng.Features, Dist: prng.Normal}
 	v = make([]float32, uint64(r.plan.Features)*r.plan.Dim)

@@ -45,7 +45,7 @@ func ReadHead(r io.Reader) (Head, error) {
 	if err != nil {
 		return Head{}, err
 	}
-	var rest bytes.Buffer // grows with the bytes that arrive, not with the length claimed
+	var rest bytes.Buffer // grows with the bytes that arrive, not with the claimed length
 	if _, err := io.CopyN(&rest, r, int64(n+sumLen)); err != nil {
 		return Head{}, truncated(err)
 	}
@@ -176,7 +176,7 @@ func (h *Head) check() error {
 	return nil
 }
 
-// rebased is rebased of a [Replica], for a head.
+// rebased is like the Replica's method rebased, for a head.
 func (h *Head) rebased() bool {
 	return h.Plan.Pool > 0 && h.Rounds > 0 && h.Rounds%uint64(h.Plan.Rebase) == 0
 }

@@ -12,8 +12,8 @@ import (
 // maxDim keeps 4*d within an int, on 32-bit devices too.
 const maxDim = math.MaxInt / 8
 
-// initial returns the parameters of record 1, inside their boxes: a copy of the given ones, or the
-// ones that the plan's segments seed.
+// initial returns the parameters of record 1, inside their boxes: a copy of the given parameters,
+// or the parameters that the plan's segments seed.
 func initial(p *plan.Plan, runKey []byte, given []float32) ([]float32, error) {
 	x := make([]float32, p.Dim)
 	if p.Initial == plan.Given {
@@ -38,8 +38,8 @@ func (r *Replica) Clip(dst []float32, off int) {
 	}
 }
 
-// box clips seeded parameters to their boxes. Given parameters outside a box are refused
-// instead, because the app that gave them can correct them.
+// box clips seeded parameters to their boxes. For given parameters outside a box, box returns an
+// error instead, because the app that gave the parameters can correct them.
 func box(p *plan.Plan, x []float32) error {
 	if len(p.Boxes) == 0 {
 		return nil

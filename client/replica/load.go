@@ -11,13 +11,14 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Load reads a state file of size bytes and returns its replica. It allocates little more than the
-// replica, and only after it checked the head against cfg and size. A pool's file without vectors
-// does not show d, so for such a file Config.Dim is required; without it the error is [ErrDim].
+// Load reads a state file of size bytes and returns its replica. Load allocates little more memory
+// than the replica needs, and only after it checked the head against cfg and size. The length of a
+// pool's file without vectors does not show d, so for such a file Config.Dim is required. Without
+// Config.Dim the error is [ErrDim].
 //
-// Errors match [ErrState], or are errors of r. They also match [ErrForeign] if the file belongs to
-// another run or model than cfg's, and [ErrDim] or [ErrInitial] if the model differs.
-// Config.Initial, unless nil, is compared with the plan's digest.
+// Errors match [ErrState], or are errors of r. The error also matches [ErrForeign] if the file
+// belongs to another run or model than cfg's, and [ErrDim] or [ErrInitial] if the model differs.
+// Load compares Config.Initial, unless nil, with the plan's InitialDigest.
 func Load(cfg Config, r io.Reader, size int64) (*Replica, History, error) {
 	l := NewLoader(cfg, size)
 	if _, err := io.Copy(l, r); err != nil {
@@ -29,21 +30,21 @@ func Load(cfg Config, r io.Reader, size int64) (*Replica, History, error) {
 // A Loader builds a replica from a state file that arrives in pieces.
 //
 // Invariants:
-//  1. Until the head was checked against cfg and size, it holds no more than the head,
-//     whose length is limited to 4 MiB; after that, the replica.
-//  2. After an error it accepts nothing more.
+//  1. Until the head was checked against cfg and size, the loader holds no more than the head, at
+//     most 4 MiB. After the check it holds the replica.
+//  2. After an error the loader accepts no more bytes.
 type Loader struct {
 	cfg  Config
 	size int64
 	err  error
 
-	buffer []byte                  // bytes so far of the next part that must be whole
+	buffer []byte                  // bytes so far of the next part that next needs as a whole
 	need   int                     // length of that part
-	next   func(part []byte) error // called with the part once it is whole
+	next   func(part []byte) error // called with the part once buffer holds all of it
 
 	r       *Replica
 	history History
-	rest    [][]float32 // elements still to come
+	rest    [][]float32 // elements not yet read
 }
 
 // NewLoader returns a loader of a file of size bytes.
@@ -70,7 +71,7 @@ func (l *Loader) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// collect adds to the part that must be complete, and calls next once it is complete.
+// collect adds bytes to the buffered part, and calls next once the part is complete.
 func (l *Loader) collect(p []byte) []byte {
 	if l.need == 0 {
 		l.err = badState("bytes after the end")
@@ -156,7 +157,7 @@ func (l *Loader) fits(h *Head, headLen int) error {
 	return nil
 }
 
-// owns returns an error unless a state of the plan p belongs to this run and model.
+// owns returns an error unless a state with plan p belongs to the run and model of c.
 func (c *Config) owns(p *plan.Plan) error {
 	switch {
 	case p.Run != c.Run:
@@ -177,7 +178,7 @@ type foreignError struct{ reason error }
 
 func (e *foreignError) Error() string { return fmt.Sprintf("%v: %v", ErrForeign, e.reason) }
 
-// Unwrap makes the error match [ErrState] too: nothing in the file is of use here.
+// Unwrap makes the error match [ErrState] too: this replica can use nothing in the file.
 func (e *foreignError) Unwrap() []error { return []error{ErrForeign, ErrState, e.reason} }
 
 // element takes an element whose bytes came in two parts.
@@ -214,7 +215,7 @@ func (l *Loader) digest(part []byte) error {
 	return nil
 }
 
-// Replica returns the replica once the whole file was written; before, its error matches
+// Replica returns the replica once the caller has written the whole file. Before, the error matches
 // [ErrState].
 func (l *Loader) Replica() (*Replica, History, error) {
 	switch {

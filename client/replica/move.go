@@ -16,17 +16,17 @@ type move struct {
 	round        uint64
 	hasBasis     bool // directions have a part in the subspace
 
-	factor      float32 // on Plan.ServerStep
-	inverseRoot float64 // ServerNormalized: what multiplies m
+	factor      float32 // factor on Plan.ServerStep
+	inverseRoot float64 // ServerNormalized: factor of m in a step
 
 	older                 int     // terms of the correction
 	inverse, contributors float32 // ScaffoldMean: 1/N before the round, and m
-	local                 *Local  // of a device's own step; nil for a record
+	local                 *Local  // for a device's own step; nil for a record
 }
 
 // A Local is a device's own model during a round.
 type Local struct {
-	X, M       []float32 // iterate and momentum; M is empty if the rule has none
+	X, M       []float32 // iterate and momentum; M is empty for a rule without momentum
 	Correction []float32 // c - c_i as Correct sets it; empty with control=none
 	Source     uint32    // of its directions
 }
@@ -34,10 +34,10 @@ type Local struct {
 // Advance moves a local iterate by local step k of record n, along the scalars g that the device
 // itself estimated and rounded: DeComFL, Algorithm 4, line 21, or (8)-(9), with FedProx's pull to
 // Params (FZooS (89)) and the correction (6) if the plan has them. With shared directions and the
-// mean scalars it moves l as Apply moves the state.
+// mean scalars, Advance moves l as Apply moves the state.
 //
-// It panics unless X, M and Correction have the lengths that the plan gives them. It also panics
-// with transport=dense, where devices step along [Replica.Estimate].
+// Advance panics unless X, M and Correction have the lengths that the plan requires. Advance also
+// panics with transport=dense, where devices move along [Replica.Estimate].
 func (r *Replica) Advance(l *Local, n uint64, k int, g []float32, eta float32) {
 	switch {
 	case r.dense():
@@ -69,8 +69,8 @@ func (r *Replica) flush() {
 	}
 }
 
-// move applies the pending moves to x, block by block: elements do not depend on each
-// other, so all moves run on one block while it is in the cache.
+// move applies the pending moves to x, block by block: elements do not depend on each other, so all
+// moves run on one block while the block is in the CPU's cache.
 func (r *Replica) move(x []float32) {
 	r.allocateScratch()
 	r.teamFor(uint64(len(x))*uint64(len(r.terms))).Do(blocksOf(len(x)), r.moveTask)
@@ -118,7 +118,7 @@ type parts struct {
 	scratch
 }
 
-// moveRound makes a round's local steps, and then the changes that its total move determines.
+// moveRound makes a round's local steps, and then applies the server rule and updates the trail.
 func (r *Replica) moveRound(b *parts, mv *move, terms []prng.Term, coefs []float32) {
 	tau := len(r.basis)
 	if r.needsBase {

@@ -19,7 +19,7 @@ func (r *Replica) trimNorms() {
 	}
 }
 
-// squaredNorm returns the squared norm of z, which it remembers.
+// squaredNorm returns the squared norm of z, and remembers the norm.
 func (r *Replica) squaredNorm(z prng.Direction) float64 {
 	if squared, ok := r.knownNorm(&z); ok {
 		return squared
@@ -57,7 +57,7 @@ func (r *Replica) wantNorm(z prng.Direction) {
 	}
 }
 
-// measureNorms computes the norms that are wanted.
+// measureNorms computes the norms of r.wanted.
 func (r *Replica) measureNorms() {
 	r.teamFor(r.plan.Dim*uint64(len(r.wanted))).Do(len(r.wanted), r.normTask)
 	for i := range r.wanted {

@@ -11,9 +11,10 @@ import (
 // normalizes reports whether the plan's server rule is ServerNormalized.
 func (r *Replica) normalizes() bool { return r.plan.ServerRule == plan.ServerNormalized }
 
-// meanSquare returns the weighted mean of the squares of a round's own scalars, or 0 if there are
-// none. For a sphere it is d times that, because scalars on a sphere are smaller. Scalars of late
-// contributions are discounted and do not count. It adds in the order of the record:
+// meanSquare returns the weighted mean of the squares of a round's own scalars, or 0 if the round
+// has no own scalars. For a sphere the result is d times that mean, because scalars on a sphere are
+// smaller. Scalars of late contributions do not count, because they are discounted. meanSquare adds
+// in the order of the record:
 //
 //	for each own term, of P scalars and weight w, 1 without weights:
 //		for q := range P {

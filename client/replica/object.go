@@ -12,7 +12,8 @@ import (
 // objects that [Replica.Missing] names.
 var ErrObject = errors.New("replica: wrong or missing object")
 
-// An Object is a vector that a record names and the state lacks, with transport=dense.
+// An Object is a vector that the state lacks, with transport=dense. A record names the vector by
+// its digest.
 type Object struct {
 	N        uint64 // the record
 	Digest   [wire.ObjectLen]byte
@@ -20,12 +21,12 @@ type Object struct {
 }
 
 // An objectState is the part of the state that one kind of object replaces: x (for scaffold-2
-// together with c), or else c of scaffold-1 or svrg, or w of a surrogate.
+// together with c), or c of scaffold-1 or svrg, or w of a surrogate.
 //
-// Invariant: its contents are valid after every record in [from, missingFrom), or in
+// Invariant: the contents of that part are valid after every record in [from, missingFrom), or in
 // [from, n] if no object is missing.
 type objectState struct {
-	from        uint64 // record of the object that it contains; 0: none yet
+	from        uint64 // record of the object that the part holds; 0: none yet
 	missingFrom uint64 // first of the later records whose objects are missing; 0: none
 	want        Object // object of the last such record; N = 0: none
 }
@@ -45,8 +46,8 @@ func kindOf(p *plan.Plan, phase uint8) int {
 	return ofParams
 }
 
-// addDense notes that a round's object is missing. If an older object of the same kind is missing,
-// the state no longer needs it: this one replaces it.
+// addDense notes that a round's object is missing. If an older object of the same kind is missing
+// too, the state no longer needs the older object.
 func (r *Replica) addDense(n uint64, round *wire.Round) {
 	h := &r.objects[kindOf(&r.plan, round.Phase)]
 	h.missingFrom = cmp.Or(h.missingFrom, n)
@@ -75,9 +76,9 @@ func (r *Replica) settle() {
 	}
 }
 
-// Missing returns the objects that the state after record N lacks, by ascending N: at most
-// two, however many records were applied, and nil if the state is whole. With other
-// transports none is ever missing.
+// Missing returns the objects that the state after record N lacks, by ascending N: at most two,
+// however many records were applied, and nil if the state is whole. With other transports no object
+// is ever missing.
 func (r *Replica) Missing() []Object {
 	var missing []Object
 	for i := range r.objects {
@@ -91,18 +92,18 @@ func (r *Replica) Missing() []Object {
 	return missing
 }
 
-// Whole returns the last record after which the state is or was whole. It is N if nothing is
-// missing. While an object is missing, Params are the parameters after this record. They are those
-// of a later record if Supply brought them before the other missing object.
+// Whole returns the last record after which the state is or was whole: N if no object is missing.
+// While an object is missing, Params are the parameters after record Whole. But if two objects were
+// missing and Supply brought the parameters first, Params are those of a later record.
 func (r *Replica) Whole() uint64 { return r.whole }
 
 // Weights returns the surrogate's w after the last record: [plan.Plan.Features] elements, zeros
-// before the first record. Other estimators have none. It is valid as long as Params.
+// before the first object. With other estimators w is empty. w is valid as long as Params.
 func (r *Replica) Weights() []float32 { return r.w }
 
 // Control returns the control variate c after the last record with transport=dense: d elements,
-// zeros before the first, valid as long as Params. It is empty without control. It is also empty
-// with other transports, where [Replica.Correct] computes the correction.
+// zeros before the first object, valid as long as Params. c is empty without control. c is also
+// empty with other transports, where [Replica.Correct] computes the correction.
 func (r *Replica) Control() []float32 {
 	if !r.dense() {
 		return nil

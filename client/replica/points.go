@@ -22,9 +22,10 @@ func (p *Points) Len() int {
 }
 
 // PerturbAll writes elements off, off+1, ..., off+n-1 of all points. dst[i], of n elements,
-// receives point i; a nil dst[i] leaves it out. Perturb gives the same bits. PerturbAll generates
-// each direction once. It writes all points of a block before it reads the next block of x, so x
-// comes from memory only once. [Replica.Perturb] says what may run at the same time.
+// receives point i; with a nil dst[i], PerturbAll leaves out point i. Perturb gives the same bits.
+// PerturbAll generates each direction once. PerturbAll writes all points of a block before it reads
+// the next block of x, so it reads x from memory only once. [Replica.Perturb] says what may run at
+// the same time.
 //
 //	for each block:
 //		for i := range dst:
@@ -55,12 +56,12 @@ func (r *Replica) PerturbAll(dst [][]float32, off, n int, points *Points) {
 	r.spreadJob = spread{} // the destinations belong to the app
 }
 
-// blocksForAll is the number of blocks per worker from which on workers take whole blocks: each
-// then reads only its part of x, and none waits long for the last.
+// blocksForAll is the least number of blocks per worker for which workers take whole blocks. Then
+// each worker reads only its part of x, and no worker waits long for the last worker.
 const blocksForAll = 4
 
-// A spread is the work of PerturbAll: elements [start, end) of points, written to dst. A group is
-// the points that share one direction, or x itself.
+// A spread is the work of one PerturbAll: elements [start, end) of points, written to dst. A group
+// is the one or two points along one direction, or the point x itself.
 type spread struct {
 	points     *Points
 	dst        [][]float32
@@ -96,7 +97,7 @@ func (s *spread) groups() int {
 	return 1 + len(s.points.Z)
 }
 
-// setGroup makes p the probe of a group. It returns false if dst leaves out the whole group.
+// setGroup sets p to the probe of a group, or returns false if dst leaves out the whole group.
 func (s *spread) setGroup(p *probe, group int) bool {
 	p.minus, p.mu = nil, s.points.Mu
 	switch {
@@ -113,7 +114,7 @@ func (s *spread) setGroup(p *probe, group int) bool {
 	return p.plus != nil
 }
 
-// spreadOne makes one piece of a spread.
+// spreadOne writes one piece of a spread.
 func (r *Replica) spreadOne(_, piece int) {
 	s := &r.spreadJob
 	if groups := s.groups(); s.split {
@@ -123,7 +124,7 @@ func (r *Replica) spreadOne(_, piece int) {
 	}
 }
 
-// spreadBlock makes groups [from, to) of one block.
+// spreadBlock writes groups [from, to) of one block.
 func (r *Replica) spreadBlock(s *spread, block, from, to int) {
 	at := (s.start/prng.BlockLen + block) * prng.BlockLen
 	start, end := max(s.start, at), min(s.end, at+prng.BlockLen)

@@ -8,18 +8,19 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A pool is x and m as sums over N fixed directions and the initial parameters:
+// A pool holds the coefficients of x and m, the parameters and momentum, as sums over N fixed
+// directions and the initial parameters x0:
 //
 //	x = a[N] x0 + S sum_s a[s] z_s,  m = b[N] x0 + sum_s b[s] z_s
 //
-// with S the step scales of the segments. Records change it in the order of the log, in float64,
-// each product rounded before it is added. x and m move as without a pool. Every E rounds the
-// replica computes them anew from the coefficients.
+// with S the step scales of the segments. Records change the coefficients in the order of the log,
+// in float64; each product is rounded before it is added. Records move x and m as without a pool.
+// Every E rounds the replica computes x and m anew from the coefficients.
 type pool struct {
 	a, b  []float64      // N+1 each; b is empty for a rule without momentum
 	v     []float64      // gradient estimate of a step
 	start []float64      // a at the start of the round, for prox
-	given []float32      // x0 if the app gives it
+	given []float32      // x0 if the app gives x0
 	seeds []plan.Segment // the segments that seed x0 otherwise
 	norms []float64      // squared, for a sphere's directions; 0: not measured yet
 }
@@ -60,7 +61,7 @@ func (r *Replica) poolDirection(s uint32) prng.Direction {
 	}
 }
 
-// addPooled makes a round's steps on the coefficients, with its terms in their order.
+// addPooled makes a round's local steps on the coefficients, with the round's terms in their order.
 func (r *Replica) addPooled(n uint64, round *wire.Round) {
 	c, p := r.pool, &r.plan
 	if p.Prox != 0 {
@@ -165,7 +166,8 @@ func (r *Replica) combine(v []float32, coefficients []float64, i int) {
 	}
 }
 
-// poolTerms is how many terms are summed at a time. It is a multiple of the groups of signs.
+// poolTerms is how many terms combine sums at a time: a multiple of the number of terms that
+// prng.Sum adds together for Rademacher directions.
 const poolTerms = 64
 
 // firstBlock sets dst to block i of the initial parameters.

@@ -12,12 +12,12 @@ const (
 
 // Perturb writes elements off, off+1, ... of x + mu*S z to dst, for a direction z that
 // [Replica.Direction] returned. S scales each segment by its MuScale and by the box's High-Low,
-// because mu is in the coordinates of the box. The result is clipped to the box. x is the whole
-// iterate and is not changed; dst may not overlap it. A negative mu gives the other side of a
-// central difference; mu = 0 gives x itself.
+// because mu is in the coordinates of the box. Perturb clips the result to the box. x is the whole
+// iterate; Perturb does not change x, and dst may not overlap x. A negative mu gives the other side
+// of a central difference; mu = 0 gives x itself.
 //
-// Several goroutines may call Perturb and PerturbAll at once. Beside them only Digest may be
-// called. Only one of them at a time uses the workers.
+// Several goroutines may call Perturb, PerturbAll and Digest at once, but no other method at the
+// same time. Only one call of Perturb or PerturbAll at a time uses the workers.
 func (r *Replica) Perturb(dst, x []float32, off int, mu float32, z *Direction) {
 	if mu == 0 {
 		copy(dst, x[off:])
@@ -38,7 +38,7 @@ type probe struct {
 }
 
 // probeTile is how many elements a worker probes at a time, in whole blocks of the model except at
-// the ends. Probing a tile takes much longer than handing it to a worker.
+// the ends. Probing a tile takes much longer than passing the tile to a worker.
 const probeTile = 4 * prng.BlockLen
 
 func (r *Replica) probe(p probe) {
@@ -60,8 +60,8 @@ func (r *Replica) probeOne(_, tile int) {
 	r.probeRange(p, max(p.start, start), min(p.end, start+probeTile))
 }
 
-// probeRange probes elements [at, end). It probes whole blocks within one span while it generates
-// them; other parts go through a buffer of z.
+// probeRange probes elements [at, end). For whole blocks within one span, probeRange adds each
+// element of z as it generates it. For other parts it first writes z to a buffer.
 func (r *Replica) probeRange(p *probe, at, end int) {
 	defer r.clipProbe(p, at, end)
 	for at < end {
@@ -94,7 +94,8 @@ func (r *Replica) probeBlocks(p *probe, at, to int, a float32) {
 		p.blocks(at, to, a)
 		return
 	}
-	// It goes block by block, so that the output is still in the cache when the next column is added.
+	// The loop goes block by block, so that the output is still in the CPU's cache when probeSubspace
+	// adds the next column.
 	for ; at < to; at += prng.BlockLen {
 		end := min(to, at+prng.BlockLen)
 		p.blocks(at, end, a)

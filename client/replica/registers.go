@@ -19,7 +19,7 @@ func hasRegisters(p *plan.Plan) bool {
 //   - Surrogate: the pending phase-1 record or 0, then the bits of w.
 //   - ScaffoldMean: N, except with transport=dense.
 //   - ScaffoldPoint, SVRG between their phases: the phase-1 record, then the bits of its scalars.
-//   - Pool: the bits of a, then those of b.
+//   - Pool: the bits of the coefficients a, then the bits of b.
 //   - ServerNormalized: the bits of V, p1 and p2.
 func (r *Replica) registers() []uint64 {
 	switch {
@@ -75,8 +75,8 @@ func canHave(p *plan.Plan, registers int) bool {
 	return registers == 0
 }
 
-// restore sets the registers to list, whose length canHave accepted. It returns false for
-// values that the plan cannot have.
+// restore sets the registers to list, whose length canHave accepted. restore returns false for
+// values that a state of the plan cannot have.
 func (r *Replica) restore(list []uint64) bool {
 	switch {
 	case r.plan.Estimator == plan.Surrogate:

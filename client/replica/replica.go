@@ -13,17 +13,17 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Errors that a caller branches on. After each of them the state is unchanged.
+// Errors that a caller branches on. After each of these errors the state is unchanged.
 var (
-	// ErrOrder: the record is not the next one. Fetch the records between.
+	// ErrOrder: the record is not the next record of the log. Fetch the records in between.
 	ErrOrder = errors.New("replica: record out of order")
 	// ErrFork: the record does not follow the last record that this replica applied. One of the two
 	// logs is not the log of this run: start again from record 1.
 	ErrFork = errors.New("replica: record does not follow this log")
 	// ErrDim: the plan is for another number of parameters.
 	ErrDim = errors.New("replica: wrong number of parameters")
-	// ErrInitial: the given parameters do not match the plan's digest, or one of them is outside its
-	// box.
+	// ErrInitial: the given parameters do not match the plan's InitialDigest, or a parameter is
+	// outside its box.
 	ErrInitial = errors.New("replica: wrong initial parameters")
 	// ErrEnded: the run has ended; no record can follow.
 	ErrEnded = errors.New("replica: run has ended")
@@ -43,23 +43,25 @@ func (e *DimError) Unwrap() error { return ErrDim }
 
 // Config names the run and the model of a replica.
 type Config struct {
-	// Run is the name of the run; its first record must belong to it.
+	// Run is the name of the run. Record 1 must belong to this run.
 	Run string
 	// Dim is the number of parameters that the plan must have; 0 accepts any.
 	Dim uint64
 	// Initial are the parameters for a plan with initial=given. Other plans do not use them. The
-	// replica copies them when it applies record 1. It refuses them with [ErrInitial] if one is
-	// outside its box (seeded parameters are clipped instead).
+	// replica copies them when it applies record 1. The replica refuses the parameters with
+	// [ErrInitial] if a parameter is outside its box. (Parameters that the plan seeds are clipped
+	// instead.)
 	Initial []float32
-	// RunKey is the secret of a run whose plan has no public run key: 32 bytes, the same for all its
-	// devices. Other runs do not use it.
+	// RunKey is the secret of a run whose plan has no public run key: 32 bytes, the same for all
+	// devices of the run. Other runs do not use it.
 	RunKey []byte
-	// Check judges each plan before memory is allocated for it: the plan of record 1, after a change,
-	// or of a state file. Apply and Load return its error. Nil accepts all plans.
+	// Check judges each plan before the replica allocates memory for it: the plan of record 1, after a
+	// change, or of a state file. Apply and Load return the error of Check. With a nil Check the
+	// replica accepts all valid plans.
 	Check func(*plan.Plan) error
 	// Workers is how many goroutines Apply, Advance, Perturb and Digest may use for a large model.
-	// With 0 or 1 they use only the caller's. The bits are the same for any number of workers. Each
-	// worker takes a few blocks of memory.
+	// With 0 or 1 these methods use only the caller's goroutine. The resulting bits are the same for
+	// any number of workers. Each worker takes a few blocks of memory.
 	Workers int
 }
 
@@ -76,19 +78,21 @@ func (c *Config) judge(p *plan.Plan) error {
 // Invariants:
 //  1. The state depends only on the records applied and, if the plan asks for it, on
 //     Config.Initial.
-//  2. A method that returns an error has changed nothing. ApplyAll has applied the records
-//     before the faulty one.
-//  3. A vector is empty unless the plan has it; [plan.Plan.StateVectors] counts the others.
-//  4. Every record that was applied or skipped names the hash of the record before it in the log.
+//  2. A method that returns an error has not changed the state, except ApplyAll: it has applied the
+//     records before the faulty record.
+//  3. A vector is empty unless the plan needs the vector; [plan.Plan.StateVectors] counts the
+//     vectors that are not empty.
+//  4. Every record that the replica has applied or skipped names the hash of the record before it
+//     in the log.
 type Replica struct {
 	cfg        Config
 	n          uint64
 	hash       wire.Hash
-	passed     link      // last record passed since n
+	passed     link      // last record skipped since n
 	first      []byte    // record 1
 	plan       plan.Plan // with all changes so far
 	transport  transport // the plan's
-	afterRound []func()  // steps at the end of some rounds, as the plan has them
+	afterRound []func()  // called after each round, as the plan needs
 	rounds     uint64    // rounds applied
 	epoch      uint64
 	ended      *wire.End
@@ -146,7 +150,7 @@ func (r *Replica) Epoch() uint64 { return r.epoch }
 // Rounds returns the number of the last round applied, 0 before the first.
 func (r *Replica) Rounds() uint64 { return r.rounds }
 
-// Ended returns how the run ended once its last record was applied, nil before.
+// Ended returns how the run ended once the replica has applied the run's last record, nil before.
 func (r *Replica) Ended() *wire.End { return r.ended }
 
 // Plan returns the plan as changed so far, nil before record 1. The caller
@@ -162,23 +166,23 @@ func (r *Replica) Plan() *plan.Plan {
 // it.
 func (r *Replica) PlanRecord() []byte { return r.first }
 
-// Params returns the d parameters after the last record. While an object is missing, they are the
-// ones that [Replica.Whole] describes. They belong to the replica: they are valid until the next
-// Apply or Supply, and must not be changed.
+// Params returns the d parameters after the last record. While an object is missing, Params returns
+// the parameters that [Replica.Whole] describes. The parameters belong to the replica: they are
+// valid until the next Apply or Supply, and the caller must not change them.
 func (r *Replica) Params() []float32 { return r.x }
 
-// Momentum returns the momentum vector after the last record, valid as long as Params. It
-// is empty for a rule without momentum, and with transport=dense, where devices keep their
-// own.
+// Momentum returns the momentum vector after the last record, valid as long as Params. The vector
+// is empty for a rule without momentum, and with transport=dense, where each device keeps its own
+// momentum.
 func (r *Replica) Momentum() []float32 { return r.m }
 
-// Apply applies the next record of the log, as encoded. Once it has applied a round with this many
-// terms, it allocates nothing for further rounds. With transport=dense, the object of the round is
-// missing afterwards: [Replica.Supply] it, or the object of a later round.
+// Apply applies the next record of the log, in its encoded form. Once Apply has applied a round, it
+// allocates nothing for further rounds with as many terms. With transport=dense, the object of the
+// round is missing afterwards: [Replica.Supply] it, or the object of a later round.
 //
-// Errors: [ErrOrder], [ErrFork], [ErrEnded], [ErrRollback]. Record 1 also returns [ErrDim],
-// [ErrInitial], plan.ErrRunKey, a *plan.Error and the error of Config.Check. A record that cannot
-// be read gives a *wire.DecodeError.
+// Errors: [ErrOrder], [ErrFork], [ErrEnded], [ErrRollback]. For record 1 also [ErrDim],
+// [ErrInitial], plan.ErrRunKey, a *plan.Error and the error of Config.Check. For a record that
+// cannot be decoded, a *wire.DecodeError.
 func (r *Replica) Apply(record []byte) error {
 	if err := r.add(record); err != nil {
 		return err
@@ -187,9 +191,9 @@ func (r *Replica) Apply(record []byte) error {
 	return nil
 }
 
-// ApplyAll applies the next records of the log. The result has the bits of applying one
-// after another. It is faster for many records, because a block of the vectors stays in the
-// cache for many rounds.
+// ApplyAll applies the next records of the log. The result has the same bits as applying one record
+// after another. For many records ApplyAll is faster than Apply, because a block of the vectors
+// stays in the CPU's cache for many rounds.
 //
 //	for ; applied < len(records); applied++ {
 //		if err := r.Apply(records[applied]); err != nil {
@@ -197,8 +201,8 @@ func (r *Replica) Apply(record []byte) error {
 //		}
 //	}
 //
-// It returns the error of Apply. The state is then the state after the records that it applied
-// before.
+// ApplyAll returns the error of Apply. After an error the state is the state after the records that
+// ApplyAll has applied.
 func (r *Replica) ApplyAll(records [][]byte) (applied int, err error) {
 	for applied < len(records) && err == nil {
 		if err = r.add(records[applied]); err == nil {
@@ -209,7 +213,7 @@ func (r *Replica) ApplyAll(records [][]byte) (applied int, err error) {
 	return applied, err
 }
 
-// add applies a record, but leaves the changes of a round to the vectors to flush.
+// add applies a record, except that flush later makes the changes of a round to the vectors.
 func (r *Replica) add(record []byte) error {
 	rec := &r.record
 	if err := rec.Decode(record); err != nil {
@@ -227,7 +231,7 @@ func (r *Replica) add(record []byte) error {
 	case wire.KindRound:
 		err = r.addRound(rec.N, rec.Round)
 	case wire.KindChange:
-		r.flush() // with the plan that its rounds were made with
+		r.flush() // with the plan under which the pending rounds were made
 		err = r.change(rec.Change)
 	case wire.KindEnd:
 		r.ended = rec.End
@@ -240,9 +244,9 @@ func (r *Replica) add(record []byte) error {
 	return nil
 }
 
-// Skip checks that a record is the log's next one and skips it: the state, N and Hash do not
-// change. A rollback to N joins the replica to the log again. If record N+1 is passed or applied,
-// it discards the records passed before.
+// Skip checks that a record is the next record of the log, and skips the record: the state, N and
+// Hash do not change. After skipped records, Apply accepts only a rollback to N. A call of Skip or
+// Apply with record N+1 discards the records skipped before.
 //
 // Errors: [ErrOrder], [ErrFork], [ErrEnded], and a *wire.DecodeError.
 func (r *Replica) Skip(record []byte) error {
@@ -276,7 +280,7 @@ func (r *Replica) continues(rec *wire.Record) error {
 	return nil
 }
 
-// follows returns an error unless rec can be applied now.
+// follows returns an error unless Apply can apply rec now.
 func (r *Replica) follows(rec *wire.Record) error {
 	if err := r.continues(rec); err != nil {
 		return err

@@ -9,17 +9,17 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// One pass over the blocks applies all pending rounds, so that each block comes into the cache
-// once. These constants limit how many rounds may be pending.
+// One pass over the blocks of the model applies all pending rounds, so that the CPU loads each
+// block into its cache only once. maxMoves and maxTerms limit the pending rounds.
 const (
 	maxMoves = 64
 	maxTerms = 4096 // unless one round alone has more
 )
 
-// addRound makes a round pending. It returns an error if no coordinator of this plan can have made
-// it.
+// addRound makes a round pending, or returns an error if no coordinator of a run with this plan can
+// have made the round.
 func (r *Replica) addRound(n uint64, round *wire.Round) error {
-	defer clear(round.Terms) // they alias the record
+	defer clear(round.Terms) // terms alias the record
 	if err := r.checkRound(n, round); err != nil {
 		return err
 	}
@@ -27,7 +27,8 @@ func (r *Replica) addRound(n uint64, round *wire.Round) error {
 	return nil
 }
 
-// addScalars makes a round of scalars pending: the K local steps, or the scalars of a first phase.
+// addScalars makes a round of scalars pending: its K local steps, or, in a first phase, its
+// scalars.
 func (r *Replica) addScalars(n uint64, round *wire.Round, t scalarTransport) {
 	if r.Phase() == 1 {
 		r.setPending(n, round)
@@ -60,7 +61,7 @@ func (r *Replica) addScalars(n uint64, round *wire.Round, t scalarTransport) {
 	}
 }
 
-// addTerm adds a z to the pending terms. first says that it begins a step.
+// addTerm adds a z to the pending terms. first says that the term is the first of a local step.
 func (r *Replica) addTerm(a float32, z *Direction, first bool) {
 	a = r.slope(a)
 	r.terms = append(r.terms, prng.Term{A: z.along(a), Z: z.z})
@@ -78,7 +79,7 @@ func (r *Replica) addTerm(a float32, z *Direction, first bool) {
 
 var zeroCoefs [plan.MaxSubspace]float32
 
-// measureRound computes the norms of all of a round's sphere directions at once.
+// measureRound computes the norms of all sphere directions of a round at once.
 func (r *Replica) measureRound(n uint64, round *wire.Round) {
 	if r.plan.Distribution != plan.Sphere {
 		return
@@ -121,8 +122,8 @@ func (r *Replica) checkRound(n uint64, round *wire.Round) error {
 	return r.transport.check(r, n, round)
 }
 
-// checkScalars refuses a round of scalars that the plan cannot have made. relayed says that
-// it has a term for each contributor.
+// checkScalars refuses a round of scalars that the plan cannot have made. relayed says that the
+// round has a term for each contributor.
 func (r *Replica) checkScalars(n uint64, round *wire.Round, relayed bool) error {
 	if len(round.Object) > 0 {
 		return fmt.Errorf("an object with transport=%v: %w", r.plan.Transport, wire.ErrValue)
@@ -140,7 +141,7 @@ func (r *Replica) checkTerms(n uint64, round *wire.Round, relayed bool) error {
 		steps = 1
 	}
 	for i, t := range round.Terms {
-		// own: along this round's directions
+		// own: the term is along this round's directions
 		own := relayed && (t.Back == 0 || r.plan.Late == 0) || !relayed && i == 0
 		switch scalars := precision.Len(t.Scalars); {
 		case own && t.Back != 0, own && relayed != (t.Source != prng.Shared):

@@ -10,7 +10,7 @@ type scratch struct {
 	v, start, drift, corrected, older []float32
 }
 
-// of returns s cut to blocks of n elements.
+// of returns the vectors of s, each limited to its first n elements.
 func (s *scratch) of(n int) scratch {
 	cut := func(b []float32) []float32 { return b[:min(n, len(b))] }
 	return scratch{cut(s.v), cut(s.start), cut(s.drift), cut(s.corrected), cut(s.older)}

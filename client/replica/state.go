@@ -17,24 +17,24 @@ import (
 )
 
 // ErrState: the bytes are not a state file of the replica that [Config] describes; the text says
-// what is wrong. The file cannot be used: set it aside and replay the log.
+// what is wrong. No replica can use the file: set the file aside and replay the log.
 var ErrState = errors.New("replica: bad state file")
 
 // ErrForeign: a state file is good, but belongs to another run or model than [Config] names. Such
-// an error matches [ErrState] too. Leave the file where it is: it may be the only copy of that
-// model.
+// an error matches [ErrState] too. Leave the file where it is, because the file may be the only
+// copy of that model.
 var ErrForeign = errors.New("replica: state of another run or model")
 
-// A Rollback is a rollback record N and the record To that it returns to.
+// A Rollback says that record N is a rollback to the state after record To.
 type Rollback struct{ N, To uint64 }
 
 // History is what a device must know about the log, beyond the state, to continue.
 type History struct {
 	// Rollbacks are the known rollbacks of the log, ascending.
 	Rollbacks []Rollback
-	// Snapshot is the record of a state that the device took from a file of another program, until
-	// something proves that the file is right. It is 0 if the device replayed the state from record 1,
-	// or has proof.
+	// Snapshot is the record after which the device took the state from another program's file, while
+	// the device has no proof that the file is right. Snapshot is 0 if the device replayed the state
+	// from record 1, or has proof.
 	Snapshot uint64
 }
 
@@ -45,15 +45,15 @@ const (
 	stateMagic2 = "zofl state 2\n" // of a plan that can have registers
 	prefixLen   = len(stateMagic) + 4
 	sumLen      = sha256.Size
-	// maxHead limits the bytes that are read before any check.
+	// maxHead limits the bytes that a program reads before any check.
 	maxHead = 4 << 20
-	// maxRollbacks is how many rollbacks a head can have. Save keeps only the last ones; the log has
-	// the earlier ones.
+	// maxRollbacks is how many rollbacks a head can have. Save keeps only the last rollbacks; the log
+	// has the earlier rollbacks.
 	maxRollbacks = 1 << 16
 )
 
 // Save writes the state to w as a state file, from which [Load] makes a replica that continues with
-// the same bits. It allocates one block, whatever the model's size. The error is an error of w,
+// the same bits. Save allocates one block, whatever the model's size. The error is an error of w,
 // [ErrOrder] before record 1, or [ErrObject] while an object is missing.
 func (r *Replica) Save(w io.Writer, h History) error {
 	if r.n == 0 {
@@ -77,8 +77,7 @@ func (r *Replica) Save(w io.Writer, h History) error {
 	return err
 }
 
-// saveVectors writes the vectors, unless they follow from the registers, and returns the
-// digest.
+// saveVectors writes the vectors, unless the registers determine them, and returns the digest.
 func (r *Replica) saveVectors(w io.Writer) (sum [32]byte, err error) {
 	if r.rebased() {
 		return r.Digest(), nil
@@ -115,7 +114,7 @@ func saveVector(w io.Writer, root hash.Hash, v []float32) error {
 	return nil
 }
 
-// appendPrefix appends the bytes before the head. It leaves the length 0, to be filled in.
+// appendPrefix appends the bytes before the head. The length in them is 0; Save sets it later.
 func appendPrefix(b []byte, registers bool) []byte {
 	magic := stateMagic
 	if registers {
@@ -151,8 +150,8 @@ func (r *Replica) appendHead(b []byte, h History) []byte {
 	return b
 }
 
-// changes returns one change record that turns the plan of record 1 into the present one,
-// with n = the last record, prev and epoch 0. It is empty if nothing changed.
+// changes returns one change record that turns the plan of record 1 into the present one, with n =
+// the last record, prev and epoch 0. The record is empty if no field changed.
 func (r *Replica) changes() []byte {
 	first, err := wire.DecodeRecord(r.first)
 	if err != nil {
@@ -178,8 +177,8 @@ func (r *Replica) changes() []byte {
 	return is.Append(nil)
 }
 
-// changeOf returns a change to the values of p. The caller sets its Fields. One change serves for
-// all of them, because each has room for a whole plan.
+// changeOf returns a change to the values of p. The caller sets its Fields. The caller reuses one
+// change for all fields, because a change holds a whole plan.
 func changeOf(p *plan.Plan) *wire.Record {
 	return &wire.Record{N: 2, Kind: wire.KindChange, Change: &plan.Change{Values: *p}}
 }

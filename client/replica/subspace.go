@@ -6,10 +6,12 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// ZOFedHT's subspace: Algorithm 1, lines 5-11. The trail holds the last tau moves: the move of
-// round i is column (i-1) mod tau. Every tau rounds the basis becomes QR([newest, ..., oldest]).
+// This file computes ZOFedHT's subspace: Algorithm 1, lines 5-11. The trail holds the last tau
+// moves: the move of round i is column (i-1) mod tau. Every tau rounds the basis becomes
+// QR([newest, ..., oldest]).
 
-// hasBasis reports whether there have been enough moves for a basis. Before that C = I.
+// hasBasis reports whether the replica has made the tau moves that a basis needs. Without a basis,
+// directions have the covariance C = I.
 func (r *Replica) hasBasis() bool {
 	return len(r.basis) > 0 && r.rounds >= uint64(len(r.basis))
 }

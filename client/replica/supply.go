@@ -9,11 +9,11 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Supply gives the state an object that it lacks, float32 little-endian, in any order. It
-// does not keep data.
+// Supply gives the state an object that the state lacks: data is float32, little-endian. If two
+// objects are missing, the caller may supply them in any order. Supply does not keep data.
 //
-// The error matches [ErrObject] and changes nothing: no such object is missing, or the bytes have
-// another length, another digest, or a NaN or an infinity.
+// The error matches [ErrObject] if no object of this digest is missing, or if the bytes have
+// another length, another digest, or a NaN or an infinity. After an error the state is unchanged.
 func (r *Replica) Supply(digest [wire.ObjectLen]byte, data []byte) error {
 	wanted, fits, got := 0, 0, [wire.ObjectLen]byte{}
 	for i := range r.objects {
@@ -74,7 +74,7 @@ func checkFinite(data []byte) error {
 	return nil
 }
 
-// replace sets the vectors that a kind of object replaces.
+// replace copies an object into the vectors that objects of its kind replace.
 func (r *Replica) replace(kind int, data []byte) {
 	h := &r.objects[kind]
 	*h = objectState{from: h.want.N}

@@ -8,8 +8,8 @@ import (
 )
 
 // A transport is the part of a replica that depends on the plan's transport: what a round's record
-// holds, and how it changes the state. No change record can change the transport, so it is chosen
-// once.
+// holds, and how the record changes the state. No change record can change the transport, so the
+// replica chooses the transport once.
 type transport interface {
 	// check refuses terms, weights and objects that the plan cannot have made.
 	check(r *Replica, n uint64, round *wire.Round) error
@@ -52,7 +52,8 @@ func (meanTransport) addTerms(r *Replica, n uint64, round *wire.Round) int {
 	return r.addMeans(n, round)
 }
 
-// relayTransport: a round holds every contributor's scalars along its own directions.
+// relayTransport: a round holds every contributor's scalars along that contributor's own
+// directions.
 type relayTransport struct{}
 
 func (relayTransport) check(r *Replica, n uint64, round *wire.Round) error {
@@ -87,9 +88,9 @@ func (denseTransport) check(r *Replica, _ uint64, round *wire.Round) error {
 }
 
 // addRelayed adds every contributor's terms, and returns how many terms each step has. Within a
-// step they are in the order of the record's terms, then by perturbation. A scalar counts as g w/(W
-// P), computed in float64 and rounded once. w is the weight of its contributor, W the sum of the
-// weights, and P that of the term's record.
+// step the terms are in the order of the record's terms, then by perturbation. A scalar g counts as
+// g w/(W P), computed in float64 and rounded once. w is the weight of its contributor, W the sum of
+// the weights, and P the number of perturbations of the term's record.
 func (r *Replica) addRelayed(n uint64, round *wire.Round, steps int) (terms int) {
 	total := uint64(len(round.Terms))
 	if len(round.Weights) > 0 {

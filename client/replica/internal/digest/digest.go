@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// One pattern stands for every NaN, because the hardware chooses a NaN's payload.
+// The digest uses one bit pattern for every NaN, because the payload of a NaN differs between CPUs.
 const (
 	NaN   = 0x7fc00000
 	nan64 = 0x7ff8000000000000
@@ -34,7 +34,7 @@ func Bits64(v float64) uint64 {
 }
 
 // Root returns the hash to which the block hashes of this many vectors of dim elements are written.
-// It begins with "zofl/1 state\x00", LE64(dim), LE32(vectors).
+// The hashed bytes begin with "zofl/1 state\x00", LE64(dim), LE32(vectors).
 func Root(dim uint64, vectors int) hash.Hash {
 	root := sha256.New()
 	head := binary.LittleEndian.AppendUint64([]byte("zofl/1 state\x00"), dim)
@@ -74,7 +74,8 @@ func Vectors(workers int, vectors ...[]float32) hash.Hash {
 	return root
 }
 
-// A worker hashes one row of leaves at a time. With fewer leaves a worker is not worth waking.
+// The workers hash one row of leavesPerRow leaves (block hashes) at a time. For fewer than
+// leavesPerWorker leaves, waking a worker saves no time.
 const (
 	leavesPerRow    = 64
 	leavesPerWorker = 8
@@ -88,7 +89,7 @@ type leaves struct {
 	v      []float32 // the rest of the vector, from this row on
 }
 
-// newLeaves returns a hash of vectors whose longest block has this many elements.
+// newLeaves returns leaves for vectors whose longest block has this many elements.
 func newLeaves(workers, block int) *leaves {
 	h := &leaves{team: parallel.New(workers)}
 	h.blocks = make([][]byte, h.team.Workers())

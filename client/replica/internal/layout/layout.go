@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// A Span is a run of parameters with the same factors on mu and eta, and the same box. It starts
-// where the previous span ends. Mu is in the coordinates of the box.
+// A Span is a run of parameters with the same factors on mu and eta, and the same box. A span
+// starts where the previous span ends. Mu includes the width High-Low of the box.
 type Span struct {
 	End       int
 	Mu, Step  float32
@@ -21,7 +21,8 @@ type Span struct {
 // Spans cover a model without gaps, in order.
 type Spans []Span
 
-// Of returns the plan's segments as spans. Neighbors that do not differ become one span.
+// Of returns the plan's segments as spans. Neighboring segments with the same factors and box
+// become one span.
 func Of(p *plan.Plan) Spans {
 	var spans Spans
 	at := 0
@@ -102,7 +103,7 @@ func Fill(x []float32, key prng.Key, segments []plan.Segment) {
 
 // Seed sets x, which starts at element at of the model, to the initial parameters that the segment
 // seeds. Element i of the model is scale times element i of the direction of domain Initial under
-// the key of record 0. So it does not depend on the division into segments.
+// the key of record 0. So the random numbers do not depend on the division into segments.
 func Seed(x []float32, at int, key prng.Key, s *plan.Segment) {
 	if s.Fill == plan.ZeroFill {
 		return

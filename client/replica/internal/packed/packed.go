@@ -4,8 +4,8 @@ package packed
 
 import "encoding/binary"
 
-// A Reader reads a buffer from its start; Left is the part not read yet. It sets Short when the
-// bytes run out, and then reads zeros.
+// A Reader reads a buffer from its start; Left is the part not read yet. When the bytes run out,
+// the Reader sets Short and from then on reads zeros.
 type Reader struct {
 	Left  []byte
 	Short bool
@@ -37,7 +37,7 @@ func (r *Reader) Uint32() uint32 {
 	return 0
 }
 
-// Count reads a number of elements, LE32, of size bytes each. It returns 0, and r becomes Short, if
+// Count reads a number of elements, LE32, of size bytes each. Count returns 0 and sets r.Short if
 // the number exceeds most or if elements are missing.
 func (r *Reader) Count(most, size int) int {
 	n := r.Uint32()
@@ -50,7 +50,7 @@ func (r *Reader) Count(most, size int) int {
 // Bytes reads a byte string: LE32 of its length, at most most, and its bytes, which alias Left.
 func (r *Reader) Bytes(most int) []byte { return r.Take(r.Count(most, 1)) }
 
-// Words reads the words that digest.AppendWords wrote. It returns nil if there are none.
+// Words reads the words that digest.AppendWords wrote. Words returns nil if the list is empty.
 func (r *Reader) Words() []uint64 {
 	n := r.Count(len(r.Left), 8)
 	if n == 0 {

@@ -14,15 +14,16 @@ type Running struct{ V, P1, P2 float64 }
 // NewRunning returns the numbers before the first round.
 func NewRunning() Running { return Running{P1: 1, P2: 1} }
 
-// Can reports whether some rounds can lead to these numbers.
+// Can reports whether some sequence of rounds can lead to the numbers of n.
 func (n *Running) Can() bool {
 	share := func(p float64) bool { return p >= 0 && p <= 1 }
 	return !(n.V < 0) && share(n.P1) && share(n.P2)
 }
 
-// Count counts a round whose scalars have the mean square u. u = 0 leaves V and its product
-// unchanged: only late work came, or no loss had a slope, and neither shows how large slopes are.
-// It returns the factor of m in a step, 1/((1-p1) sqrt(V^)), or 0 while V^ is 0.
+// Count counts a round whose scalars have the mean square u. u = 0 leaves V and its product p2
+// unchanged, because then only late contributions came, or all slopes were 0, so the round does not
+// show how large slopes are. Count returns the factor of m in a step, 1/((1-p1) sqrt(V^)), or 0
+// while V^ is 0.
 //
 //	p1 *= beta1
 //	if u != 0 {
@@ -49,9 +50,9 @@ func (n *Running) Inverse() float64 {
 }
 
 // Step makes a step of size a along g, a block of a round's mean estimate. inverse is what
-// [Running.Count] returned. keep and rate are computed in float64 and rounded once; a rate beyond
-// float32 counts as 0. With keep = 1 it leaves out the line of keep, and without a rate the last
-// line.
+// [Running.Count] returned. Step computes keep and rate in float64 and rounds them once; a rate
+// beyond float32 counts as 0. With keep = 1, Step leaves out the line with keep. With a rate of 0,
+// Step leaves out the last line.
 //
 //	keep, rate := float32(1-float64(lambda*a)), float32(a*inverse)
 //	m[i] = float32(beta1*m[i]) + float32((1-beta1)*g[i])

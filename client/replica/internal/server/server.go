@@ -1,5 +1,5 @@
-// Package server applies the server rules in a replay: a rule turns a round's move into the new
-// model.
+// Package server applies the server rules in a replay. A server rule computes the new model from a
+// round's move.
 package server
 
 import (
@@ -53,8 +53,8 @@ func (s *State) Block(lo, hi int) State {
 }
 
 // Move takes a block of x back to base, where the round began. From there it moves x along the
-// round's move x - base as the plan's rule says, with a step of float32(p.ServerStep*factor). It
-// overwrites delta. A rule in which the server makes no step leaves x where it is.
+// round's move x - base as the plan's rule says, with a step of float32(p.ServerStep*factor). Move
+// overwrites delta. With a rule in which the server makes no step, Move does not change x.
 func (s *State) Move(p *plan.Plan, factor float32, x, base, delta []float32) {
 	if !p.ServerRule.Steps() {
 		return
