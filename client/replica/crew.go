@@ -22,7 +22,7 @@ type crew struct {
 	tempZ                 Direction   // of the term or probe being made
 	moves                 []move      // pending moves; empty outside Apply, ApplyAll and Advance
 	terms                 []prng.Term // of the pending moves, in order
-	coefs                 []float32   // subspace coefficients of the terms: for each step one per column
+	coefs                 []float32   // subspace coefficients of terms: for each step one per column
 	scratch               []scratch   // one per worker
 	hasScratch, needsBase bool
 
