@@ -40,9 +40,10 @@ var aggregateSection = Section{
 			Doc: "records whose vectors are kept"},
 	}}
 
-// TermPrecision returns the precision of the scalars in records. It is the precision of
-// contributions, with one exception. If groups have scalars of few bits, a record holds means in
-// half precision, which no device sent: few bits would add their error a second time.
+// TermPrecision returns the precision of the scalars in records. Records have the precision of
+// contributions, with one exception. If devices of groups send scalars of few bits, a record holds
+// the means of the groups in half precision, because few bits would add a rounding error a second
+// time.
 func (p *Plan) TermPrecision() Precision {
 	if p.Sharing == GroupDirections && p.Precision.Quantized() {
 		return Half

@@ -2,9 +2,9 @@ package plan
 
 import "github.com/zofl/zofl/internal/codec"
 
-// A Change is the body of a KindChange record: it gives fields of the plan new values. It is
-// encoded like a plan, with exactly the fields that it names, zero or not. Build one with
-// planfile.SetChange.
+// A Change is the body of a KindChange record: it gives fields of the plan new values. A change is
+// encoded like a plan, with exactly the fields that it names, even if they are zero. Build a change
+// with planfile.SetChange.
 //
 // Invariants:
 //  1. Fields are the numbers of changeable fields, ascending, at least one.
@@ -32,9 +32,9 @@ func (c *Change) Append(b []byte) []byte {
 	return b
 }
 
-// DecodeChange reads a change from the beginning of b, and returns the bytes after it. A field that
-// this version cannot change may be changeable in a later one. So it is refused like an unknown
-// field.
+// DecodeChange reads a change from the beginning of b, and returns the bytes after the change. A
+// field that this version cannot change may be changeable in a later version. So DecodeChange
+// refuses such a field like an unknown field.
 func DecodeChange(b []byte) (c *Change, rest []byte, err error) {
 	d, c := fieldReader{codec.NewReader("change", b)}, &Change{}
 	d.Keys("body", func(key uint64) bool {

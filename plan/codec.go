@@ -8,7 +8,7 @@ import (
 )
 
 // Append appends the encoding of p to b: a map from field numbers to values, ascending, without
-// zero fields. It is the body of record 1.
+// zero fields. The encoding is the body of record 1.
 func (p *Plan) Append(b []byte) []byte {
 	n := 0
 	for i := range planFields {
@@ -25,9 +25,9 @@ func (p *Plan) Append(b []byte) []byte {
 	return b
 }
 
-// DecodePlan reads a plan from the beginning of b, and returns the bytes after it. It does not
-// check that the plan can run: package plan/valid does. An error names the field, and matches one
-// of the faults of frames.
+// Decode reads a plan from the beginning of b, and returns the bytes after the plan. Decode does
+// not check that the plan can run: package plan/valid does. An error names the field, and matches
+// one of the faults of frames.
 func Decode(b []byte) (p *Plan, rest []byte, err error) {
 	d, p := fieldReader{codec.NewReader("plan", b)}, &Plan{}
 	d.Keys("plan", func(key uint64) bool {
@@ -138,7 +138,7 @@ func (d *fieldReader) value(f *Field, at any) {
 	}
 }
 
-// choice reads the number of a choice; an unknown one is ErrUpgrade.
+// choice reads the number of a choice; the error for an unknown choice is ErrUpgrade.
 func (d *fieldReader) choice(f *Field) uint8 {
 	v := d.Uint(f.Name, math.MaxUint8)
 	if v >= uint64(len(f.names)) || v > 0 && f.names[v] == "" {

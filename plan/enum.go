@@ -9,21 +9,21 @@ import (
 	"github.com/zofl/zofl/internal/codec"
 )
 
-// The plan's choices. A choice is a number on the wire, and a name in files. The wire specification
-// reserves numbers for future choices.
+// This file has the plan's choices. A choice is a number in frames and records, and a name in plan
+// files. The wire specification reserves numbers for future choices.
 
 // Sharing says which devices probe the same directions.
 type Sharing uint8
 
 const (
-	// SharedDirections: all devices probe the directions of the record, so that
-	// their scalars can be averaged.
+	// SharedDirections: all devices probe the same directions of the record, so that the coordinator
+	// can average their scalars.
 	SharedDirections Sharing = 0
 	// PerClient: each device probes directions derived from its slot.
 	PerClient Sharing = 1
 	// GroupDirections: the devices of a group probe the same directions. Group k uses the directions
-	// of slot k. An announcement names the devices of a group, or each device draws its group. A
-	// record has a term for each group.
+	// of slot k. Either an announcement names the devices of each group, or each device draws its
+	// group. A record has a term for each group.
 	GroupDirections Sharing = 3
 )
 
@@ -35,13 +35,12 @@ const (
 	Normal = Distribution(prng.Normal)
 	// Rademacher: elements are +1 or -1.
 	Rademacher = Distribution(prng.Rademacher)
-	// Sphere: uniform on the unit sphere, z/|z| for a normal z. The estimate is d times the scalar, so
-	// that its mean is the gradient. ZO-AdaFL (5).
+	// Sphere: uniform on the unit sphere, z/|z| for a normal z. A step uses d times the scalar, so
+	// that the mean of the estimates is the gradient. ZO-AdaFL (5).
 	Sphere Distribution = 3
-	// Subspace: v = sqrt(1-a) v1 + sqrt(a) Q v2, with standard normal v1 of d
-	// and v2 of tau elements; the columns of Q are a basis of the last tau moves.
-	// Before there are tau moves it is v1 alone. ZOFedHT (9), where a is
-	// Plan.SubspaceShare and tau Plan.SubspaceMoves.
+	// Subspace: v = sqrt(1-a) v1 + sqrt(a) Q v2, with standard normal v1 of d and v2 of tau elements;
+	// the columns of Q are a basis of the last tau moves. Before the model has made tau moves, v is v1
+	// alone. ZOFedHT (9), where a is Plan.SubspaceShare and tau Plan.SubspaceMoves.
 	Subspace Distribution = 4
 )
 
@@ -63,8 +62,8 @@ const (
 	Central Difference = 2
 )
 
-// Rule is how a local step moves the iterate by its estimate v = (1/P) sum_p g_p z_p.
-// A round makes K such steps; then [ServerRule] applies their sum.
+// Rule is how a local step moves the iterate by its estimate v = (1/P) sum_p g_p z_p. A round makes
+// K local steps; then [ServerRule] applies their sum.
 type Rule uint8
 
 const (
@@ -77,8 +76,8 @@ const (
 	TorchMomentum Rule = 3
 	// LocalAdam: m = b1 m + (1-b1) v, s = b2 s + (1-b2) v^2, x -= eta m' / (sqrt(s') + e) with m' =
 	// m/(1-b1^t) and s' = s/(1-b2^t) at step t = 1, 2, ... of the round; b1, b2, e are Plan's Beta,
-	// Beta2 and Epsilon. It needs DenseVectors: the mean of such moves is not a function of mean
-	// scalars.
+	// Beta2 and Epsilon. LocalAdam needs DenseVectors, because the mean of such moves is not a
+	// function of mean scalars.
 	LocalAdam Rule = 4
 	// LocalSign: x -= eta sign(v), where sign(0) is 0: ZO-SignSGD (Liu et al. 2019), which DeComFL
 	// names in appendix A.1. Only with DenseVectors, as for LocalAdam; with one local step
@@ -92,11 +91,11 @@ type Initial uint8
 const (
 	// Seeded: from the Fill of each of the plan's segments; zeros without segments.
 	Seeded Initial = 0
-	// Given: from the app; every device checks them against InitialDigest.
+	// Given: from the app. Every device checks the given parameters against InitialDigest.
 	Given Initial = 1
 )
 
-// Fill says how the initial parameters of a segment are drawn.
+// Fill says how a device draws the initial parameters of a segment.
 type Fill uint8
 
 const (
@@ -107,8 +106,9 @@ const (
 	NormalFill Fill = 2
 )
 
-// StepDecay is how the step size decays with the round r, counted from 1. From Cosine on it applies
-// to the step that sets the length of a round's move, see [Plan.FactorAt].
+// StepDecay is how the step size decays with the round r, counted from 1. The decays from Cosine on
+// apply to the step size that sets the length of a round's move, StepSize or ServerStep, see
+// [Plan.FactorAt].
 type StepDecay uint8
 
 const (
@@ -121,42 +121,44 @@ const (
 	SlowSqrt StepDecay = 4 // 3 is never assigned: a test vector has it as unknown
 )
 
-// Aggregator is how the contributions of several devices become one.
+// Aggregator is how the coordinator combines the contributions of several devices.
 type Aggregator uint8
 
 const (
-	// WeightedMean: exact, rounded once.
+	// WeightedMean: the weighted mean of each scalar, computed exactly and rounded once.
 	WeightedMean Aggregator = 0
 	// Median: the median of each scalar over the contributors; for an even number the mean of the
 	// middle two.
 	Median Aggregator = 1
-	// TrimmedMean: the mean of each scalar without its largest and smallest values. At either end the
-	// share Plan.Trim of the contributors is cut off, rounded down. So with fewer than 1/Trim
-	// contributors no value is cut off.
+	// TrimmedMean: the mean of each scalar without its largest and smallest values. The coordinator
+	// leaves out as many of the largest values, and as many of the smallest, as Plan.Trim times the
+	// number of contributors, rounded down. So with fewer than 1/Trim contributors no value is left
+	// out.
 	TrimmedMean Aggregator = 2
-	// ClippedMean: the weighted mean of contributions, each shortened to the length
-	// Plan.Clip as one vector of its scalars. It does not bound weights; Plan.MaxWeight
-	// does.
+	// ClippedMean: the weighted mean of contributions, after the coordinator scales down each
+	// contribution whose L2 norm exceeds Plan.Clip to that norm. ClippedMean does not bound weights;
+	// Plan.MaxWeight does.
 	ClippedMean Aggregator = 3
 )
 
 // Control is a correction c - c_i that each local step adds to its estimate, so that devices with
-// different data do not drift apart. c_i is an earlier estimate of device i, and c the one of the
-// fleet. FZooS (6) and appendix F.
+// different data do not drift apart. c_i is an earlier gradient estimate of device i, and c the
+// mean estimate of all devices. FZooS (6) and appendix F.
 type Control uint8
 
 const (
 	NoControl Control = 0
-	// ScaffoldPoint: c_i is device i's estimate at the round's first point, made in its own phase.
-	// SCAFFOLD type I, FZooS (91).
+	// ScaffoldPoint: c_i is device i's estimate at the round's first point, made in phase 1 of the
+	// round. SCAFFOLD type I, FZooS (91).
 	ScaffoldPoint Control = 1
 	// ScaffoldMean: c_i is the mean of device i's estimates over the steps of its
 	// last contribution, and c the mean of c_i over all devices. SCAFFOLD type II,
 	// FZooS (6) with the vectors below algorithm 2.
 	ScaffoldMean Control = 2
-	// SVRG: a local step moves by two terms. One is the difference between the device's estimate on a
-	// minibatch and that at the round's first point, along the same directions. The other is c, the
-	// mean of the estimates on all data there, made in its own phase:
+	// SVRG: a local step moves by two terms. One term is the difference between the device's estimate
+	// on a minibatch at the iterate and its estimate on the same minibatch at the round's first point
+	// x_0, along the same directions. The other term is c, the mean of the devices' estimates at x_0
+	// on all of their data, made in phase 1:
 	//
 	//	x = x - eta (grad_B f(x) - grad_B f(x_0) + c)
 	//
@@ -193,7 +195,7 @@ const (
 	Below StopWhen = 1
 )
 
-// Names of each choice, by number; "" is not a choice.
+// The names of each choice, by number; "" stands for a number without a choice.
 var (
 	sharingNames      = []string{"shared", "per-client", "", "groups"} // 2 is not used
 	distributionNames = []string{"", "normal", "rademacher", "sphere", "subspace"}

@@ -8,9 +8,10 @@ type Estimator uint8
 const (
 	// Differences: finite differences along directions.
 	Differences Estimator = 0
-	// Surrogate: a Gaussian process is fitted to the losses measured so far. The estimate is the
-	// gradient of its posterior mean, corrected by the surrogates of all devices. FZooS, algorithm 2.
-	// A round has two phases: x, then w.
+	// Surrogate: a device fits a Gaussian process to the losses that it has measured. The device's
+	// estimate is the gradient of the posterior mean, corrected by the surrogates of all devices.
+	// FZooS, algorithm 2. A round has two phases: in phase 1 devices send x, in phase 2 the weights w
+	// of their surrogates.
 	Surrogate Estimator = 1
 )
 
@@ -23,13 +24,14 @@ const (
 	CorrectionInverse Correction = 0
 	// CorrectionOne: 1, as in SCAFFOLD.
 	CorrectionOne Correction = 1
-	// CorrectionZero: none.
+	// CorrectionZero: 0, so that steps have no correction.
 	CorrectionZero Correction = 2
 	// CorrectionTheory: corollary E.1, where G is Plan.Heterogeneity.
 	CorrectionTheory Correction = 3
 )
 
-// CorrectionAt is where the gradients of the correction in FZooS (5) are evaluated.
+// CorrectionAt is the point at which a device evaluates the gradients of the correction in FZooS
+// (5).
 type CorrectionAt uint8
 
 const (

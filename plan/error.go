@@ -2,8 +2,8 @@ package plan
 
 import "fmt"
 
-// A PlanError names the faulty field of a plan, its value, and what to do about it. Where a
-// combination of fields is refused, Remedy only names the fields that exclude each other; package
+// An Error names the faulty field of a plan, the field's value, and what to do about it. For fields
+// that exclude each other, Remedy of an Error from package valid names only these fields. Package
 // plancheck adds the reason and the remedy.
 type Error struct {
 	Field  string

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/internal/codec"
 )
 
-// Bytes are binary values, hexadecimal in files.
+// Bytes is a binary value. Plan files have it in hexadecimal.
 type Bytes []byte
 
 func (b Bytes) String() string { return hex.EncodeToString(b) }
@@ -36,14 +36,14 @@ type Field struct {
 	Unit       string   // of a number; "" for a plain one
 	Usual      string   // a value that many plans give the field, as text
 	Changeable bool     // whether a change record can change it
-	index      []int    // of its value in a Plan
+	index      []int    // index of the field's value in a Plan
 	goName     string   // of its value in Go; "": Name, in letters of any case and without _
-	names      []string // of a choice, by number
-	min, max   float64  // of a number; max 0: no limits
+	names      []string // names of a choice, by number
+	min, max   float64  // limits of a number; max 0: no limits
 }
 
-// Fields lists the fields of all sections by ascending number, from 1. A missing number is never
-// used again: test vectors use it as an unknown field.
+// Fields lists the fields of all sections by ascending number, from 1. Some numbers are missing. No
+// later version will use a missing number, because test vectors use it for an unknown field.
 func Fields() []Field { return slices.Clone(planFields) }
 
 // FieldNamed returns the field with a name.
@@ -113,7 +113,7 @@ func (f Field) Form() string {
 }
 
 // Range returns the values that the field allows by itself, such as "1..65535" or "one of forward,
-// central"; "" if they have no short form.
+// central"; "" if the allowed values have no short description.
 func (f Field) Range() string {
 	switch {
 	case f.names != nil:
@@ -138,8 +138,8 @@ const (
 	MaxRound = 1 << 53
 )
 
-// Auto says whether the devices of a run find the field's value if it is 0: mu of a plan with
-// MuAuto, or step of one with StepAuto.
+// Auto says whether the devices of a run find the field's value if the value is 0: mu of a plan
+// with MuAuto, or step of a plan with StepAuto.
 func (f *Field) Auto(p *Plan) bool {
 	return f.Name == "mu" && p.MuAuto > 0 || f.Name == "step" && p.StepAuto > 0
 }
@@ -182,10 +182,10 @@ func (f *Field) Check(p *Plan) error {
 	return &Error{f.Name, value, f.Doc + ": " + remedy}
 }
 
-// has compares in float64, which represents the limits of whole numbers exactly.
+// has compares in float64, because float64 represents the limits of whole numbers exactly.
 func (f *Field) has(v float64) bool { return f.max == 0 || v >= f.min && v <= f.max }
 
-// hasFloat compares in float32, so that it allows a limit that was rounded to float32.
+// hasFloat compares in float32, so that a value that equals a limit rounded to float32 is allowed.
 func (f *Field) hasFloat(v float32) bool {
 	return v-v == 0 && (f.max == 0 || v >= float32(f.min) && v <= float32(f.max))
 }

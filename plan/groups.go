@@ -2,9 +2,9 @@ package plan
 
 // GroupsFields is section groups: which devices share directions, for GroupDirections.
 type GroupsFields struct {
-	Groups    uint8  // how they are chosen, see package internal/grouping
+	Groups    uint8  // how groups are chosen, see package internal/grouping
 	GroupSize uint32 // devices of a group
-	Regroup   uint32 // how many rounds groups stay the same
+	Regroup   uint32 // for how many rounds groups stay the same
 	Classes   uint32 // classes whose scalars devices send separately, see package perclass; 0: none
 }
 

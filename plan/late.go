@@ -1,8 +1,8 @@
 package plan
 
-// LateFields is section late: how contributions count to records that closed without them.
+// LateFields is section late: how contributions count that come after their record closed.
 type LateFields struct {
-	Late  uint32 // rounds for which they still count; 0: never
+	Late  uint32 // rounds for which late contributions still count; 0: never
 	Async uint8  // 1: contributions of any age count towards Target and Quorum
 }
 

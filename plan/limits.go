@@ -2,7 +2,7 @@ package plan
 
 import "time"
 
-// Limits of a plan. A decoder refuses anything larger.
+// Limits of a plan. A decoder refuses larger values.
 const (
 	// MaxScalars bounds K*P, the scalars of one contribution.
 	MaxScalars = 14 << 10
@@ -28,8 +28,8 @@ const (
 	MaxDense = 1 << 24
 	// MaxFeatures bounds M, the random features of a surrogate.
 	MaxFeatures = 1 << 16
-	// MaxWindow bounds the losses that a surrogate uses; its matrix has the square of
-	// that many elements.
+	// MaxWindow bounds the losses that a surrogate uses: with n losses the matrix of the surrogate has
+	// n*n elements.
 	MaxWindow = 1 << 13
 )
 

@@ -10,9 +10,9 @@ type LocalFields struct {
 	Prox        float32 // gamma: v += gamma (x_k - x_0); 0: none
 	Control     Control
 	StepSize    float32 // eta
-	StepAuto    uint8   // 1: with StepSize = 0 the devices find it after a few rounds
+	StepAuto    uint8   // 1: with StepSize = 0 the devices find the step size after a few rounds
 	StepDecay   StepDecay
-	Floor       float32 // share of the step that remains at Cosine's end
+	Floor       float32 // fraction of the step size that remains at the end of Cosine
 }
 
 var localSection = Section{

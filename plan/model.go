@@ -8,9 +8,9 @@ type ModelFields struct {
 	Initial       Initial   // where the initial parameters come from
 	InitialDigest Bytes     // with Given: the 32-byte digest of the initial state
 
-	// Boxes bound the parameters: one box for each segment, or one for all; none: no bounds. Within a
-	// box local steps, Mu and Radius are in its coordinates: 0 at Low and 1 at High. The loss is never
-	// evaluated outside the box.
+	// Boxes bound the parameters: one box for each segment, or one box for all; none: no bounds.
+	// Within a box local steps, Mu and Radius are in the coordinates of the box: 0 at Low and 1 at
+	// High. Devices never evaluate the loss outside the boxes.
 	Boxes []Box
 }
 
@@ -39,7 +39,7 @@ type Segment struct {
 	StepScale float32 `json:"step_scale,omitempty"` // factor on the step; 0 means 1
 }
 
-// A Box is the range of parameters' values.
+// A Box is the range in which the values of parameters stay.
 type Box struct {
 	Low  float32 `json:"low"`
 	High float32 `json:"high"`

@@ -3,7 +3,7 @@ package plan
 import "fmt"
 
 // CheckName returns nil if s can name a run, a device, a segment or a metric. A name has 1 to
-// MaxName characters of A-Z, a-z, 0-9, '-' and '_', and so is one token of a subject.
+// MaxName characters of A-Z, a-z, 0-9, '-' and '_', so a name is one token of a NATS subject.
 func CheckName(s string) error {
 	if len(s) == 0 || len(s) > MaxName {
 		return fmt.Errorf("%q has %d characters, not 1..%d", s, len(s), MaxName)

@@ -8,8 +8,8 @@ func (p *Plan) Phases() int {
 	return 1
 }
 
-// Phase returns the [Round.Phase] of the next record. If the last round's record was a first phase
-// and the second is still to come, point is its index; otherwise point is 0.
+// Phase returns the [Round.Phase] of the next record. point is the index of the last record if that
+// record is a first phase whose second phase is still to come; otherwise point is 0.
 func (p *Plan) Phase(point uint64) uint8 {
 	switch {
 	case p.Phases() == 1:
@@ -29,9 +29,10 @@ func (p *Plan) Queries(perturbations uint32) uint64 {
 
 // PhaseQueries returns the loss evaluations of one device for a record of a phase, [Round.Phase].
 // With [ScaffoldPoint] and [SVRG], phase 1 makes one estimate, at the round's first point. With
-// SVRG, each local step of phase 2 but the first estimates at two points; in the first step both
-// are the same. With [Surrogate], phase 2 evaluates the loss at and around the round's x. All other
-// phases make the local steps.
+// SVRG, each local step of phase 2 except the first estimates the gradient at two points. In the
+// first step the two points are equal, and the estimates cancel without an evaluation. With
+// [Surrogate], phase 2 evaluates the loss at and around the round's x. All other phases make the
+// local steps.
 func (p *Plan) PhaseQueries(phase uint8, perturbations uint32) uint64 {
 	switch {
 	case p.Estimator == Surrogate && phase == 2:
@@ -68,7 +69,7 @@ func (p *Plan) StateVectors() int {
 	return n
 }
 
-// BoxOf returns the box of a segment of [Plan.Layout], by index, and whether it has one.
+// BoxOf returns the box of a segment of [Plan.Layout], by index, and whether the segment has a box.
 func (p *Plan) BoxOf(segment int) (Box, bool) {
 	switch len(p.Boxes) {
 	case 0:

@@ -1,19 +1,19 @@
 package plan
 
-// A Plan is everything that the parties of a run agree on before it starts; it is record
-// 1. A method is a combination of values; package preset has the methods of the papers. Missing
-// fields are zero; each field says what zero means.
+// A Plan is everything that devices and coordinator agree on before a run starts. Record 1 of the
+// log holds the plan. A training method is a combination of values; package preset has the methods
+// of the papers. Missing fields are zero; each field says what zero means.
 //
-// The sections are embedded. So a field is p.Quorum, and a function that needs one section takes
-// that, as &p.RoundsFields.
+// The sections are embedded: the quorum is p.Quorum, and a function that needs only one section
+// takes that section, such as &p.RoundsFields.
 type Plan struct {
-	Run    string // name of the run, one token of its subjects
+	Run    string // name of the run, one token of its NATS subjects
 	Preset string // preset from which the plan was made, for people
 	Scheme uint32 // version of the direction generator: prng.Scheme
 	RunKey Bytes  // 32 bytes from which all directions derive; empty: from the app's secret
 
-	// KeyCheck verifies an app's secret run key, see [KeyCheck]. It is empty if and only if RunKey is
-	// public.
+	// KeyCheck verifies an app's secret run key, see [KeyCheck]. KeyCheck is empty if and only if
+	// RunKey is public.
 	KeyCheck Bytes
 
 	// KeyScheme is 1 if keys derive from the secret, see [Plan.DerivesKeys], else 0.

@@ -4,10 +4,10 @@ import "github.com/zofl/zofl/plan/internal/scalar"
 
 // Precision is how scalars are encoded in frames and records.
 //
-// Scalars travel in blocks, one for each local step: a contribution is K blocks of P scalars, or
-// one of P in a first phase. In [Single] and [Half] precision each scalar is encoded by itself, so
-// several blocks can be encoded, or decoded, as one. In the other precisions the scalars of a block
-// share a scale, so each code depends on the whole block.
+// Contributions and records hold scalars in blocks, one block for each local step: a contribution
+// is K blocks of P scalars, or one block of P in a first phase. In [Single] and [Half] precision
+// each scalar is encoded by itself, so a caller may encode or decode several blocks as one. In the
+// other precisions the scalars of a block share a scale, so each code depends on the whole block.
 type Precision uint8
 
 const (
@@ -34,12 +34,12 @@ func (v Precision) Quantized() bool { return scalar.Code(v).Quantized() }
 func (v Precision) Bytes(n int) int { return scalar.Code(v).Bytes(n) }
 
 // Fits says whether s is as long as this many blocks of n scalars each. If the scalars share a
-// scale, each block must also be one that Append can make of finite scalars; otherwise any bits
+// scale, Fits also checks that Append can make each block of finite scalars; otherwise any bits
 // fit.
 func (v Precision) Fits(s []byte, blocks, n int) bool { return scalar.Code(v).Fits(s, blocks, n) }
 
 // Len returns the number of scalars in s. It returns -1 if s ends within a scalar, or if the
-// scalars of a block share a scale, because then the length does not tell.
+// scalars of a block share a scale, because then the length does not determine the number.
 func (v Precision) Len(s []byte) int { return scalar.Code(v).Len(s) }
 
 // Decode sets dst to block k of s, counted from 0. Every block has len(dst) scalars.
@@ -57,7 +57,7 @@ func (v Precision) Values(s []byte, blocks, n int) []float32 {
 	return values
 }
 
-// Read is Values for scalars that share scales; for others it returns as many as s has.
+// Read is Values for scalars that share scales. For other scalars Read returns as many as s has.
 func (v Precision) Read(s []byte, blocks, n int) []float32 {
 	if !v.Quantized() {
 		blocks, n = 1, v.Len(s)
@@ -65,9 +65,10 @@ func (v Precision) Read(s []byte, blocks, n int) []float32 {
 	return v.Values(s, blocks, n)
 }
 
-// Append appends a block to dst. Scalars that are encoded by themselves are rounded to nearest
-// even. A block that shares a scale gets an infinite scale, or NaN, if a scalar is not finite or if
-// the scalars are too large: Fits refuses such a block, and Round shows it.
+// Append appends a block to dst. Append rounds scalars that are encoded by themselves to nearest
+// even. Where a block's scalars share a scale, Append writes an infinite scale, or NaN, if a scalar
+// is not finite or if the scalars are too large. Fits refuses such a block, and Round returns
+// values that are not finite.
 func (v Precision) Append(dst []byte, block ...float32) []byte {
 	return scalar.Code(v).Append(dst, block)
 }
@@ -75,10 +76,11 @@ func (v Precision) Append(dst []byte, block ...float32) []byte {
 // Round sets a block to the values that its receiver reads.
 func (v Precision) Round(block []float32) { scalar.Code(v).Round(block) }
 
-// Scale appends to dst the blocks of n scalars of s, each scalar times a factor of 0 to 1. A scalar
-// that is encoded by itself is multiplied by the factor as a float32, and rounded to float32 and
-// then to the precision. A block that shares a scale keeps its codes: its new scale is the largest
-// binary16 that is at most r times the factor, so that no scalar is longer than it should be.
+// Scale appends to dst the blocks of n scalars of s, each scalar times a factor of 0 to 1. Scale
+// multiplies a scalar that is encoded by itself by the factor as a float32, and rounds the product
+// to float32 and then to the precision. Where a block's scalars share a scale r, Scale keeps their
+// codes. The new scale is the largest binary16 that is at most r times the factor, so that no
+// scalar becomes larger than its exact product.
 func (v Precision) Scale(dst, s []byte, n int, factor float64) []byte {
 	return scalar.Code(v).Scale(dst, s, n, factor)
 }

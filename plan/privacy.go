@@ -1,16 +1,16 @@
 package plan
 
-// PrivacyFields is section privacy: how much others learn about a device. Packages dp and dpnoise
-// compute the noise of differential privacy, and package secagg secure aggregation; a record holds
-// the result.
+// PrivacyFields is section privacy: how much others learn about a device. Package dpnoise adds the
+// noise of differential privacy, package dp computes what it protects, and package secagg computes
+// secure aggregation. A record holds the result.
 type PrivacyFields struct {
-	DPClip      float32 // C, L2 norm to which a device's scalars of a round are cut; 0: no privacy
+	DPClip      float32 // C, largest L2 norm of a device's scalars of a round; 0: no noise
 	DPNoise     float32 // sigma: the noise's standard deviation is sigma*C
 	DPBy        uint8   // who adds the noise, see package dpnoise
-	DPOf        uint8   // whose noise it is, see package dpnoise
+	DPOf        uint8   // whether DPNoise is of a device or of a sum, see package dpnoise
 	DPDelta     float32 // delta, for which epsilon is reported
 	Secure      uint8   // 1: the coordinator learns only the sum
-	SecureRange float32 // scalars are cut to plus and minus this; 0: see package secagg
+	SecureRange float32 // devices limit scalars to plus and minus this; 0: see package secagg
 	SecureLists uint8   // 1: devices agree on the lists of participants before they unmask a sum
 }
 

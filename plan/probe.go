@@ -9,7 +9,7 @@ type ProbeFields struct {
 	Distribution  Distribution
 	Difference    Difference
 	Mu            float32 // probe distance, absolute, in parameter units
-	MuAuto        uint8   // 1: with Mu = 0 the devices find it before the next round
+	MuAuto        uint8   // 1: with Mu = 0 the devices find mu before the next round
 	Steps         uint32  // K, local steps a round
 	Perturbations uint32  // P, directions a step
 	Estimator     Estimator
@@ -17,7 +17,7 @@ type ProbeFields struct {
 	SubspaceMoves uint32  // tau, for Subspace: moves that span the subspace
 	SubspaceShare float32 // alpha, for Subspace: share of the variance in the subspace
 	Pool          uint32  // number of fixed directions to draw from; 0: no pool
-	Rebase        uint32  // for Pool: rounds until x is recomputed from its coefficients
+	Rebase        uint32  // for Pool: rounds until replicas recompute x from its coefficients
 
 	PerturbationSchedule []PerturbationPoint // P, from given rounds on
 }

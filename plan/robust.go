@@ -1,14 +1,14 @@
 package plan
 
 // RobustFields is section robust: how far one device can move the model, see package coordinator.
-// Replicas do not need these fields: the record holds the result.
+// Only the coordinator uses these fields, because a record holds the result.
 type RobustFields struct {
-	Bound      float32 // contributions are cut to this many median lengths; 0: they are not
-	ClaimBound float32 // claimed samples are cut to this many medians; 0: they are not
-	Trust      uint32  // rounds over which devices must agree with the others; 0: no need
+	Bound      float32 // largest norm of a contribution, in median norms; 0: no limit
+	ClaimBound float32 // most claimed samples, in median claims; 0: no limit
+	Trust      uint32  // rounds over which a device must agree with the other devices; 0: no need
 
 	// Roots are ids of devices that the operator trusts: with Trust, other devices must agree with
-	// them. Empty: none.
+	// these devices. Empty: none.
 	Roots []string
 }
 

@@ -16,7 +16,8 @@ type RoundsFields struct {
 	Shards      uint32  // number of announcement subjects
 
 	// AnnounceBudget is how many bytes of older records an announcement may carry beside the last
-	// record, within MaxFrame: one of a later attempt, or where no round is open.
+	// record, within MaxFrame. Only announcements of a later attempt, or while no round is open, carry
+	// older records.
 	AnnounceBudget uint32
 
 	DigestEvery uint32 // devices report digests after n = 0 mod DigestEvery; 0: never
@@ -55,7 +56,7 @@ var roundsSection = Section{
 	}}
 
 // Sampled returns how many of the members the first attempt at a record asks: Target times
-// OverSample, which is rounded to thousandths, rounded up. Each later attempt asks twice as many
+// OverSample, rounded up; OverSample counts in thousandths. Each later attempt asks twice as many
 // devices.
 func (p *Plan) Sampled(members uint32) uint32 {
 	return uint32(min(p.Asked(), uint64(members)))

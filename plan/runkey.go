@@ -8,13 +8,13 @@ import (
 	"fmt"
 )
 
-// ErrRunKey: the run's directions derive from a secret of the app, and the given key is another
-// one. Give every device the key that was used to make the plan.
+// ErrRunKey: the run's directions derive from a secret of the app, and the given key is not that
+// secret. Give every device the secret with which the plan was made.
 var ErrRunKey = errors.New("wrong run key")
 
 // KeyCheck returns Plan.KeyCheck for plans whose run key is the secret itself: HMAC-SHA256(key,
-// "zofl/1 run key\x00"). For new plans, see [Plan.SetSecret]. Anybody who has the plan can test
-// guesses of the key with it. So the key must be 32 random bytes, never a password.
+// "zofl/1 run key\x00"). For new plans, see [Plan.SetSecret]. Anybody who has the plan can use
+// KeyCheck to test guesses of the key. So the key must be 32 random bytes, never a password.
 func KeyCheck(runKey []byte) Bytes {
 	h := hmac.New(sha256.New, runKey)
 	h.Write([]byte("zofl/1 run key\x00"))
@@ -43,15 +43,15 @@ func derive(secret []byte, run, purpose string) Bytes {
 }
 
 // SetSecret makes p the plan of a private run whose keys derive from a secret: see
-// [Plan.DerivesKeys]. Anybody who has the plan can test guesses of the secret. So it must be 32
-// random bytes, never a password.
+// [Plan.DerivesKeys]. Anybody who has the plan can test guesses of the secret. So the secret must
+// be 32 random bytes, never a password.
 func (p *Plan) SetSecret(secret []byte) {
 	p.RunKey, p.KeyScheme, p.KeyCheck = nil, keyIsDerived, derive(secret, p.Run, "key check")
 }
 
 // DerivesKeys says whether each key of a private run is HKDF-SHA256 of the secret, a purpose and
-// the run's name. If so, two runs with one secret have no key in common. Plans of earlier versions
-// derive directions from the secret itself.
+// the run's name. If DerivesKeys, two runs with one secret have no key in common. Plans of earlier
+// versions derive directions from the secret itself.
 func (p *Plan) DerivesKeys() bool { return p.KeyScheme == keyIsDerived }
 
 // Private says whether the run key is a secret of the app.

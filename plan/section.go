@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// A Section is a part of a plan: the fields of one subject, which stand together in files, tables
-// and the godoc.
+// A Section is a part of a plan: the fields of one topic. Files, tables and the godoc list the
+// fields of a section together.
 type Section struct {
 	Name   string // in files, messages and flags
 	Doc    string
 	fields []Field
 }
 
-// Sections lists the sections of a plan. The fields of the first section, run, stand beside the
-// other sections.
+// Sections lists the sections of a plan. In plan files the fields of the first section, run, are
+// not nested but stand beside the other sections.
 func Sections() []Section {
 	list := make([]Section, len(planSections))
 	for i, s := range planSections {
@@ -28,7 +28,7 @@ func Sections() []Section {
 // Fields lists the fields of a section by ascending number.
 func (s *Section) Fields() []Field { return slices.Clone(s.fields) }
 
-// planSections is the one place that lists the sections. Each has its own file.
+// planSections is the only list of the sections. Each section has its own file.
 var planSections = []*Section{
 	&runSection, &modelSection, &probeSection, &surrogateSection, &groupsSection, &localSection,
 	&serverSection, &aggregateSection, &robustSection, &privacySection, &roundsSection,

@@ -1,6 +1,6 @@
 package plan
 
-// ServerFields is section server: how the model takes the mean move, once a round.
+// ServerFields is section server: how replicas apply the mean move of a round to the model.
 type ServerFields struct {
 	ServerRule    ServerRule
 	ServerStep    float32 // alpha
@@ -9,7 +9,7 @@ type ServerFields struct {
 	ServerEpsilon float32 // added under the root
 	ServerV0      float32 // initial value of v and its maximum
 	ServerDecay   float32 // lambda of ServerNormalized
-	LossUnit      float32 // devices divide slopes of the loss by it, with ServerNormalized; 0: by 1
+	LossUnit      float32 // with ServerNormalized: unit of the slopes that devices send; 0: 1
 }
 
 var serverSection = Section{

@@ -2,8 +2,9 @@ package plan
 
 import "github.com/zofl/zofl/internal/codec"
 
-// ServerRule is how the model takes a round's mean move delta = x_K - x_0, which points downhill.
-// The letters are fields of Plan: a is ServerStep, b1 ServerBeta1, b2 ServerBeta2, e ServerEpsilon.
+// ServerRule is how a replica applies a round's mean move delta = x_K - x_0 to the model. delta
+// points downhill. The letters stand for fields of Plan: a is ServerStep, b1 ServerBeta1, b2
+// ServerBeta2, e ServerEpsilon.
 type ServerRule uint8
 
 const (
@@ -25,21 +26,21 @@ const (
 	ServerSign ServerRule = 6
 	// ServerNormalized: momentum of the round's mean estimate g, divided by the root of a running mean
 	// of squared scalars, with decoupled decay l = Plan.ServerDecay. a is the record's StepSize. u is
-	// the weighted mean square of the record's own scalars, which estimates a contributor's
+	// the weighted mean square of the record's own scalars, an estimate of a contributor's
 	// |gradient|^2.
 	//
 	//	m = b1 m + (1-b1) g,  V = b2 V + (1-b2) u,  p1 = b1 p1,  p2 = b2 p2
 	//	x = (1 - l a) x - a (m/(1-p1)) / sqrt(V/(1-p2))
 	//
-	// V, p1 and p2 are single numbers. Only with one local step, of rule sgd.
+	// V, p1 and p2 are single numbers. ServerNormalized needs plans with one local step, of rule sgd.
 	ServerNormalized ServerRule = 8
-	// ServerAdaGrad: like ServerAdam, with v += delta^2, which never forgets: FedAdagrad of
-	// Reddi et al., Adaptive Federated Optimization, with ZO-AdaFL's root (4).
+	// ServerAdaGrad: like ServerAdam, with v += delta^2, so that v never decays: FedAdagrad of Reddi
+	// et al., Adaptive Federated Optimization, with ZO-AdaFL's root (4).
 	ServerAdaGrad ServerRule = 10 // 7 and 9 are never assigned: test vectors have them as unknown
 )
 
 // Steps says whether Plan.ServerStep sets the length of the rule's move. For all other rules only
-// Plan.StepSize does.
+// Plan.StepSize sets the length.
 func (v ServerRule) Steps() bool { return v != ServerMean && v != ServerNormalized }
 
 // Moments returns the number of vectors that the rule keeps: m, v, the largest v.

@@ -7,9 +7,9 @@ type StopFields struct {
 	StopWhen   StopWhen
 	StopValue  float32
 
-	// Diverge pauses the run when the median loss of the devices has risen too far. The smoothed
-	// median may rise by Diverge times the first loss, and two rounds in a row by four times that. 0:
-	// never.
+	// Diverge pauses the run when the median loss of the devices has risen too far: when the smoothed
+	// median has risen by more than Diverge times the first loss, or the median itself, in two rounds
+	// in a row, by more than four times that. 0: never.
 	Diverge float32
 }
 

@@ -1,7 +1,7 @@
 package plan
 
-// SurrogateFields is section surrogate: the model of its loss that a device fits, with
-// SurrogateEstimator. Lengths are in the coordinates of Boxes.
+// SurrogateFields is section surrogate: the Gaussian process that a device fits to its loss, with
+// estimator=surrogate. Lengths are in the coordinates of Boxes.
 type SurrogateFields struct {
 	Features      uint32  // M, random Fourier features
 	LengthScale   float32 // l

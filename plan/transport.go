@@ -2,8 +2,8 @@ package plan
 
 import "github.com/zofl/zofl/internal/codec"
 
-// Transport is what devices send, and what a record holds of that. The rest of the project calls
-// the methods below, and seldom compares transports by name.
+// Transport is what devices send, and what a record holds of their contributions. To tell
+// transports apart, prefer the methods below to a comparison of names.
 type Transport uint8
 
 const (
@@ -13,8 +13,8 @@ const (
 	// Relay: devices send scalars along directions of their own slot; a record has a
 	// term for each contributor.
 	Relay Transport = 1
-	// DenseVectors: devices send vectors, see [Plan.Object]; a record has the digest of
-	// their mean, which travels beside the log.
+	// DenseVectors: devices send vectors, see [Plan.Object]. A record has the digest of the mean of
+	// the vectors, and the mean itself travels beside the log.
 	DenseVectors Transport = 2
 )
 
@@ -27,8 +27,8 @@ func (v Transport) String() string { return codec.Name(transportNames, int(v)) }
 // terms.
 func (v Transport) SendsVectors() bool { return v == DenseVectors }
 
-// Relays says whether a round's record has one term for each contributor, whose source is the
-// contributor's slot.
+// Relays says whether a round's record has one term for each contributor. The source of such a term
+// is the contributor's slot.
 func (v Transport) Relays() bool { return v == Relay }
 
 // SendsVectors is p.Transport.SendsVectors.
@@ -38,20 +38,21 @@ func (p *Plan) SendsVectors() bool { return p.Transport.SendsVectors() }
 // [Round.Weights].
 func (p *Plan) RelaysWeights() bool { return p.Transport.Relays() && p.Weights != Equal }
 
-// SendsControl says whether contributions hold the scalars of a [ControlVariate]. With vectors the
-// control variate is in the vector, or is itself one. With [SVRG] a device has none.
+// SendsControl says whether contributions hold the scalars of a [ControlVariate]. With DenseVectors
+// the control variate is part of the device's vector, or is a vector itself. With [SVRG] a device
+// has no control variate.
 func (p *Plan) SendsControl() bool {
 	return p.Control != NoControl && p.Control != SVRG && !p.SendsVectors()
 }
 
 // HoldsReplies says whether the coordinator must keep the scalars of every contributor until the
-// round closes; otherwise it only adds them to sums.
+// round closes; otherwise the coordinator only adds the scalars to sums.
 func (p *Plan) HoldsReplies() bool {
 	return p.Transport.Relays() || p.Aggregator == Median || p.Aggregator == TrimmedMean
 }
 
-// Object returns the number of elements of the vector that each device sends in a phase, and whose
-// mean the record names, with transport=dense; 0 otherwise:
+// Object returns the number of elements of the vector that each device sends in a phase, with
+// transport=dense; 0 otherwise. The record names the mean of these vectors:
 //
 //	phase 0: x; with ScaffoldMean 2d, x and then c_i, the mean of the device's estimates
 //	phase 1: with ScaffoldPoint and SVRG c_i, the estimate at the round's first point; with

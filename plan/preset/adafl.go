@@ -2,7 +2,8 @@ package preset
 
 import "github.com/zofl/zofl/plan"
 
-// adaptivePresets take the round's mean move with moments of that move.
+// adaptivePresets are methods whose server rule applies the round's mean move with first and second
+// moments, as Adam does.
 var adaptivePresets = []Info{
 	{
 		Name:   "zo-adafl",

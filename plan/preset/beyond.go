@@ -2,7 +2,7 @@ package preset
 
 import "github.com/zofl/zofl/plan"
 
-// beyondPresets are in no paper: experiments of this repository found them.
+// beyondPresets are methods of no paper. Experiments of this repository found them.
 var beyondPresets = []Info{{
 	Name:   "zofl",
 	Source: "no paper: of all presets it needs the fewest queries here, and no tuning",

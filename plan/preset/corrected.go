@@ -2,8 +2,8 @@ package preset
 
 import "github.com/zofl/zofl/plan"
 
-// correctedPresets are finite differences with corrections that keep devices with
-// different data from drifting apart.
+// correctedPresets are methods of finite differences with corrections. The corrections keep devices
+// with different data from drifting apart.
 var correctedPresets = []Info{
 	{
 		Name:   "fedprox",

@@ -2,7 +2,7 @@ package preset
 
 import "github.com/zofl/zofl/plan"
 
-// densePresets send vectors.
+// densePresets are methods in which devices send vectors instead of scalars.
 var densePresets = []Info{
 	{
 		Name:   "fzoos",

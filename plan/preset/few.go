@@ -6,11 +6,11 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Few fits target and quorum to few devices. set names the fields that the plan's author has set;
-// Few does not change them. If a listed roster begins with fewer members than target, target
-// becomes members, and quorum at most half of members, rounded up. Otherwise a quorum above target
-// becomes half of target, rounded up. So one absent or failing device does not stop a run of two or
-// more.
+// Few lowers target and quorum of a plan to the number of its devices. set names the fields that
+// the plan's author has set; Few does not change them. If a listed roster begins with fewer members
+// than target, target becomes members, and quorum at most half of members, rounded up. Otherwise a
+// quorum above target becomes half of target, rounded up. So one absent or failing device does not
+// stop a run of two or more devices.
 func Few(p *plan.Plan, set ...string) {
 	few := p.Roster == plan.ListedRoster && p.Members > 0 && p.Members < p.Target
 	devices := p.Target

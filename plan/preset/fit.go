@@ -11,14 +11,15 @@ import (
 	"github.com/zofl/zofl/plan/valid"
 )
 
-// mannerFields say how devices share directions. Their values only work together.
+// mannerFields are the fields that say how devices share directions. A plan must change these
+// fields together.
 var mannerFields = []string{"sharing", "transport", "groups", "group_size", "regroup",
 	"precision"}
 
-// manners lists the mannerFields that the preset zofl may have, its own first. A plan takes the
-// first entry with which it can run. Rounds of many devices have own directions; late work has
-// scalars of 16 bits; devices of an open roster draw groups; and medians have directions that all
-// devices share.
+// manners lists the values of mannerFields that a plan of the preset zofl may have; the preset's
+// own values come first. A plan gets the first entry with which it can run. The second entry is for
+// rounds of many devices, the third for late contributions, the fourth for open rosters, and the
+// fifth for medians.
 var manners = []plan.Plan{
 	{
 		ProbeFields:     plan.ProbeFields{Sharing: plan.GroupDirections},
@@ -44,17 +45,19 @@ var manners = []plan.Plan{
 	},
 }
 
-// someGroups is among how many groups devices of an open roster draw, unless groups would have
-// fewer than fewest devices, or more than a plan can have. More groups would have less noise, but
-// longer records: with more than mostGroups, all devices share directions.
+// someGroups is the number of groups among which devices of an open roster draw, unless groups
+// would have fewer than fewest devices, or more than a plan allows. More groups give estimates with
+// less noise, but longer records. If a plan needed more than mostGroups groups, all its devices
+// share directions instead.
 const (
 	someGroups = 20
 	mostGroups = 64
 	fewest     = 5
 )
 
-// mannersFor returns the manners that a plan may have. Random groups are for open rosters: a listed
-// roster has better kinds of groups. A median of few devices would outvote fewer liars.
+// mannersFor returns the manners that a plan may have. Random groups are only for open rosters,
+// because better kinds of groups exist for a listed roster. Random groups are not for medians
+// either: the median of a small group resists fewer lying devices.
 func mannersFor(p *plan.Plan) (list []plan.Plan) {
 	asked := p.Sampled(plan.MaxMembers)
 	draws := p.Roster == plan.OpenRoster && asked <= mostGroups*grouping.MaxDevices &&
@@ -70,22 +73,22 @@ func mannersFor(p *plan.Plan) (list []plan.Plan) {
 	return list
 }
 
-// Fit lets a plan of the preset zofl run although its author set fields that exclude the preset's
-// way of sharing directions. set names the fields that the author has set. Fit changes only fields
-// of sharing, transport, groups, group_size, regroup and precision that come from the preset and
-// are not in set. They change together, to the first of these combinations with which the plan can
-// run:
+// Fit changes a plan of the preset zofl that cannot run because its author set fields that exclude
+// the preset's way of sharing directions. set names the fields that the author has set. Fit changes
+// only fields of sharing, transport, groups, group_size, regroup and precision that come from the
+// preset and are not in set. Fit changes these fields together, to the first of these combinations
+// with which the plan can run:
 //
 //   - own directions of each device, with scalars of 4 bits;
 //   - the same with scalars of 16 bits;
 //   - groups that devices of an open roster draw;
 //   - directions that all devices share.
 //
-// Fit returns one sentence that says what changed, and why. If no change is needed, or none helps,
-// Fit changes nothing and returns "". Package plancheck reports what a plan still lacks, such as a
-// number for mu with secure=sum.
+// Fit returns one sentence that says what Fit changed, and why. If the plan can run already, or if
+// no combination helps, Fit changes nothing and returns "". Package plancheck reports what a plan
+// still lacks, such as a number for mu with secure=sum.
 //
-// Call it after [New] and your own fields:
+// Call Fit after [New], when you have set your own fields:
 //
 //	p, err := preset.New("zofl", "kitchen", 500)
 //	...
@@ -99,10 +102,10 @@ func Fit(p *plan.Plan, set ...string) (note string) {
 	free, given := mannerOf(p, set)
 	cause := fmt.Sprintf("%s=%v", fault.Field, fault.Value)
 	if slices.Contains(mannerFields, fault.Field) && len(given) > 0 {
-		cause = strings.Join(given, " ") // not the field that it contradicts
+		cause = strings.Join(given, " ") // name the author's fields, not the field that they contradict
 	}
 	fits := func(left error) bool { return left == nil }
-	other := func(left error) bool { // than how devices share directions
+	other := func(left error) bool { // the fault is another one than how devices share directions
 		next := (*plan.Error)(nil)
 		return errors.As(left, &next) && next.Remedy != fault.Remedy &&
 			!slices.Contains(mannerFields, next.Field)
@@ -121,7 +124,7 @@ func Fit(p *plan.Plan, set ...string) (note string) {
 }
 
 // firstManner returns p with the free fields of the first manner with which the plan can run, or
-// nil if there is none.
+// nil if no manner fits.
 func firstManner(p *plan.Plan, free []uint64, do func(left error) bool) *plan.Plan {
 	for _, m := range mannersFor(p) {
 		q := *p
@@ -132,8 +135,8 @@ func firstManner(p *plan.Plan, free []uint64, do func(left error) bool) *plan.Pl
 	return nil
 }
 
-// mannerOf returns the numbers of the mannerFields that p has from the preset, and the values of
-// the others.
+// mannerOf returns the numbers of the mannerFields that p has from the preset, and, as name=value,
+// the mannerFields that the author has set.
 func mannerOf(p *plan.Plan, set []string) (free []uint64, given []string) {
 	for _, f := range plan.Fields() {
 		switch {

@@ -7,20 +7,21 @@ import (
 	"github.com/zofl/zofl/wire/secagg"
 )
 
-// Guard bounds the influence of one device on a run: contributions count up to 8 times the usual
-// length, and claimed samples up to 8 median claims, see [plan.Plan].Bound and ClaimBound. Honest
-// devices are hardly ever cut. No paper has these bounds, so [Unbound] leaves them out; the plans
-// of [New], zofl plan and zofl demo have them. Noise has its own bound, and secure aggregation
-// hides lengths and claims: a plan with dp_clip or secure=sum gets no bounds. Vectors have no usual
-// length, so a plan with transport=dense gets no Bound.
+// Guard bounds the influence of one device on a run: the coordinator limits the L2 norm of a
+// contribution to 8 median norms, and claimed samples to 8 median claims, see [plan.Plan].Bound and
+// ClaimBound. Honest devices hardly ever reach these bounds. No paper has the bounds, so [Unbound]
+// leaves them out. The plans of [New], zofl plan and zofl demo have them. A plan with dp_clip gets
+// no bounds, because dp_clip is a bound. A plan with secure=sum gets none, because the coordinator
+// cannot see norms and claims. Dense vectors have no usual norm, so a plan with transport=dense
+// gets no Bound.
 //
 // With secure=sum a lying coordinator can learn the sum of very few devices, see
-// [secagg.SmallestSum]. To prevent that, Guard makes devices agree on lists, in private runs of up
-// to 100 devices a round. In other runs it raises Quorum to three quarters of the devices that a
-// round asks, if these are few enough for it to matter.
+// [secagg.SmallestSum]. To prevent such sums, Guard makes devices agree on lists, in private runs
+// of up to 100 devices a round. In other runs of up to 100 devices a round, Guard raises Quorum to
+// three quarters of the devices that a round asks.
 //
-// Call it after your own fields. Guard leaves alone a bound that a plan already has, and a field
-// whose name is in set: an author may want no bound.
+// Call Guard when you have set your own fields. Guard does not change a bound that a plan already
+// has, or a field whose name is in set, because an author may want no bound.
 func Guard(p *plan.Plan, set ...string) {
 	if p.Secure > 0 {
 		guardSum(p, set)
@@ -37,7 +38,8 @@ func Guard(p *plan.Plan, set ...string) {
 	}
 }
 
-// guardSum keeps a lying coordinator from sums of few devices, where all devices are neighbors.
+// guardSum changes the plan so that a lying coordinator cannot get sums of few devices. guardSum
+// changes only plans in which all devices of a round are neighbors.
 func guardSum(p *plan.Plan, set []string) {
 	asked := p.Sampled(plan.MaxMembers)
 	if degree, _ := secagg.Graph(int(asked)); degree+1 < int(asked) {

@@ -1,7 +1,8 @@
-// Package preset makes plans by the name of a method: a paper's algorithm with its defaults, and
-// notes on the origin of these.
+// Package preset makes plans from the name of a training method. A preset has the algorithm of a
+// paper with its defaults, and notes on the origin of these defaults.
 //
-// Use it to write a plan. A device receives a finished plan and does not link this package.
+// Programs that write plans use this package. A device receives a finished plan and does not link
+// this package.
 package preset
 
 import (
@@ -19,7 +20,7 @@ import (
 type Info struct {
 	Name   string
 	Source string // paper, algorithm and equations
-	Notes  string // the origin of the defaults, the traps, and how well its own step works
+	Notes  string // origin of the defaults, traps, and how well the preset's step size works
 	apply  func(*plan.Plan)
 }
 
@@ -33,7 +34,7 @@ func List() []Info {
 	return list
 }
 
-// all returns the presets as they are written here, without the results of their trials.
+// all returns the presets without the results of their trials in their notes.
 func all() []Info {
 	return slices.Concat(sharedPresets, relayPresets, adaptivePresets,
 		subspacePresets, correctedPresets, densePresets, beyondPresets)
@@ -53,14 +54,14 @@ func names(list []Info) (names []string) {
 // New returns a plan of the named method for a run over dim parameters, with a fresh random run
 // key, and with the bounds of [Guard] on the influence of one device. You can change every other
 // field before the run starts. Then [Fit] adapts how devices of zofl share directions. A round asks
-// 10 devices, closes at 10 contributors or after 30 seconds, and needs at least 5; mezo has one
-// device. [Few] adapts the plan to fewer members. An unknown name is a [*plan.Error].
+// 10 devices, closes at 10 contributors or after 30 seconds, and needs at least 5 contributors;
+// mezo has one device. [Few] adapts the plan to fewer members. An unknown name is a [*plan.Error].
 //
-// DPClip, Secure and transport=dense exclude bounds: for these, begin with [Unbound] and call Guard
-// after your own fields.
+// DPClip, Secure and transport=dense exclude bounds: for plans with these fields, begin with
+// [Unbound], set your own fields, and then call Guard.
 //
-// Only zofl and zofl-shared find their step. The step of every other preset was chosen for other
-// models, and may not train yours: [Warnings] says so.
+// Only with zofl and zofl-shared do devices find the step size. The step size of every other preset
+// was chosen for other models, and may not train your model: [Warnings] says so.
 func New(name, run string, dim uint64) (*plan.Plan, error) {
 	p, err := Unbound(name, run, dim)
 	if err != nil {
@@ -70,14 +71,14 @@ func New(name, run string, dim uint64) (*plan.Plan, error) {
 	return p, nil
 }
 
-// Unbound is [New] without bounds: the method as in its paper. With Bound 0 one lying device can
-// ruin a run. So use it with devices that you trust, or to compare methods.
+// Unbound is [New] without bounds: the method as in its paper. Without bounds one lying device can
+// ruin a run. So use Unbound with devices that you trust, or to compare methods.
 func Unbound(name, run string, dim uint64) (*plan.Plan, error) {
 	return newFrom(all(), name, run, dim)
 }
 
-// UnboundDecomflAdam is [Unbound] for the preset decomfl-adam. A program that uses no other preset
-// does not link their notes.
+// UnboundDecomflAdam is [Unbound] for the preset decomfl-adam. A program that uses only
+// UnboundDecomflAdam does not link the notes of other presets.
 func UnboundDecomflAdam(run string, dim uint64) (*plan.Plan, error) {
 	return newFrom(beyondPresets, "decomfl-adam", run, dim)
 }

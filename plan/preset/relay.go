@@ -2,7 +2,7 @@ package preset
 
 import "github.com/zofl/zofl/plan"
 
-// relayPresets have directions that differ between clients.
+// relayPresets are methods in which each device has its own directions.
 var relayPresets = []Info{{
 	Name:   "fedzo",
 	Source: "FedZO (Fang et al. 2022): DeComFL (2)-(3), FZooS (7) and (87)",

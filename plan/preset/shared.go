@@ -2,8 +2,8 @@ package preset
 
 import "github.com/zofl/zofl/plan"
 
-// sharedPresets have shared directions and mean scalars. So the bytes and work of a record do not
-// grow with the fleet.
+// sharedPresets have shared directions and mean scalars. So the bytes of a record, and the work of
+// its replay, do not grow with the number of devices.
 var sharedPresets = []Info{
 	{
 		Name:   "decomfl",

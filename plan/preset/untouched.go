@@ -8,21 +8,23 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A trial is the result of a preset with its own step on small tasks of classification, with only
-// the model and the fleet set. It is compared with the best of nine steps: multiples of its step by
-// powers of 4. A trial is a row of a table in papers/RESULTS.md, and a test there compares the two.
+// A trial is the result of a preset with its own step size on small classification tasks, where we
+// set only the model and the fleet. We compared this result with the best of nine step sizes: the
+// preset's step size times powers of 4. Each trial is a row of a table in papers/RESULTS.md. A test
+// in papers compares trials and table.
 type trial struct {
 	tasks  int
-	near   int     // tasks on which it ended within 3 points of the best
-	failed int     // tasks on which it ended early
+	near   int     // tasks on which the preset ended within 3 points of the best
+	failed int     // tasks on which the run ended early
 	behind float64 // most points below the best, of runs that did not end early
-	from   string  // the shortest of the best steps, as a multiple
-	to     string  // the longest; empty: no step learned
-	why    string  // the reason why its own step misses; empty: it hardly does
+	from   string  // the smallest of the best step sizes, as a multiple
+	to     string  // the largest; empty: with no step size the model learned
+	why    string  // why its own step size is worse than the best; empty: it hardly is
 }
 
-// trials are the trials of the presets that the experiment ran. A preset that finds its step has
-// none. For presets that compute most, only the smallest tasks were run, or none.
+// trials are the trials of the presets that the experiment ran. A preset whose devices find the
+// step size has no trial. For the presets that compute most, we ran only the smallest tasks, or
+// none.
 var trials = map[string]trial{
 	"decomfl": {tasks: 8, near: 1, behind: 52.8, from: "1", to: "256 or more",
 		why: whySlope + "1e-3 was published beside torch momentum 0.9, which makes steps 10 times " +
@@ -54,7 +56,7 @@ var trials = map[string]trial{
 	"zofedht-shared":      {tasks: 8, near: 2, failed: 6, from: "1/64", to: "1/4", why: whyAlong},
 }
 
-// Reasons why the steps of several presets miss.
+// The same reasons explain for several presets why the preset's step size is worse than the best.
 const (
 	whySlope = "A move is the step times the slope, which differs from model to model. "
 	whyFedZO = whySlope + "1e-3 is that of its authors' attack on images, and K = P = 20 leaves few " +
@@ -65,7 +67,7 @@ const (
 		"gradient. K = 50 of them with a step of 1 diverge where d or the inputs are large."
 )
 
-// unlearned is the text for a preset that no step serves.
+// unlearned is the text for a preset with which the model learned nothing at any step size.
 const unlearned = " of classification this preset learned nothing in 300 rounds with any of nine " +
 	"steps: its own, and others 1/256 to 256 times as long."
 
@@ -127,9 +129,10 @@ func (i Info) told() Info {
 	return i
 }
 
-// Warnings returns what an author should know before the run begins, one paragraph each. It warns
-// of a step that is still the preset's, because that was chosen for other models, and says how to
-// find another. A plan with another step, or whose devices find the step, gets no warning.
+// Warnings returns what an author should know before the run begins, one paragraph for each
+// warning. Warnings warns of a step size that is still the preset's, because the preset's step size
+// was chosen for other models, and says how to find another step size. A plan with another step
+// size, or whose devices find the step size, gets no warning.
 func Warnings(p *plan.Plan) []string {
 	list := List()
 	at := slices.IndexFunc(list, func(i Info) bool { return i.Name == p.Preset })
