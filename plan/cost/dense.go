@@ -6,12 +6,12 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// uploadMemory is the default of coordinator.Config.UploadMemory: the largest vector.
-// This package does not import the coordinator.
+// uploadMemory is the default of coordinator.Config.UploadMemory: the bytes of the largest vector.
+// Package cost does not import the coordinator.
 const uploadMemory = 4 * plan.MaxDense
 
 // vectorBytes returns the coordinator's bytes for contributed vectors of n elements, at most
-// MaxDense: their sum, and the partly uploaded ones.
+// MaxDense: the sum of the vectors, and the partly uploaded vectors.
 func vectorBytes(p *plan.Plan, elements uint64) uint64 {
 	return exactSumBytes*elements + min(uint64(p.Target)*4*elements, uploadMemory)
 }
@@ -51,5 +51,5 @@ func pieces(size uint64, piece func(offset, size uint64)) {
 	}
 }
 
-// inbox is as long as the subjects on which nats.go receives answers.
+// inbox has the length of the subjects on which nats.go receives answers.
 const inbox = "_INBOX.1234567890123456789012.12345678"

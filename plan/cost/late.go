@@ -5,12 +5,12 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Late returns what a device receives to catch up the number of rounds in in, in replies as long as
-// frames may be. Their records have the form of the log, even if announcements have the short form.
-// A snapshot takes fewer bytes where there are many rounds, and with DenseVectors the last round's
-// vectors come on top.
+// Late returns the bytes that a device receives to catch up the given number of rounds, in replies
+// of the largest size. The replies hold records as the log has them, even if announcements have the
+// short form. For many rounds a snapshot takes fewer bytes than Late returns. With DenseVectors the
+// device also receives the last round's vectors, and Late does not count them.
 func Late(p *plan.Plan, in Input, rounds uint64) (t Traffic) {
-	const head, most = 3, wire.MaxFrame - 64 // of a record's length; what a reply has room for
+	const head, most = 3, wire.MaxFrame - 64 // bytes of a record's length; bytes that fit into a reply
 	s := sampleOf(p, max(in.Round, 1))
 	reply, size := wire.CatchUpReply{From: s.n(0), Last: s.n(0)}, 0
 	flush := func() {

@@ -19,7 +19,7 @@ type Parts struct {
 	Who     int `json:"who"`     // the contributors' slots
 	Weights int `json:"weights"` // of contributions
 	Steps   int `json:"steps"`   // step sizes and factors
-	Chain   int `json:"chain"`   // what binds a record, or a reply, to the log before it
+	Chain   int `json:"chain"`   // hashes and tips that link a record or reply to the log before it
 	Fields  int `json:"fields"`  // the other fields of announcements and replies
 	Record  int `json:"record"`  // the other fields of records
 	Framing int `json:"framing"` // NATS's lines
@@ -35,13 +35,13 @@ type Account struct {
 	Up   Parts `json:"up"`   // the sum is the Socket of [Round.Up]
 	Down Parts `json:"down"` // the sum is the Socket of [Round.Down]
 
-	// Floor is the least that Down could be in any encoding: the values as they are; the
-	// contributors as one of the C(members, target) choices; one step size; 8 bytes of a hash;
-	// the announcement's numbers in as many bytes as each needs; NATS's line.
+	// Floor is a lower bound on Down for any encoding. Floor counts the values as they are; the
+	// contributors as one of the C(members, target) choices; one step size; 8 bytes of a hash; the
+	// announcement's numbers in as many bytes as each number needs; and NATS's line.
 	Floor Parts `json:"floor"`
 }
 
-// AccountOf returns the account of the round that [Of] prices.
+// AccountOf returns the account of the round whose cost [Of] returns.
 func AccountOf(p *plan.Plan, in Input) Account {
 	length := cmp.Or(in.IDLen, plan.MaxName)
 	s, id := sampleOf(p, max(in.Round, 1)), strings.Repeat("x", length)
@@ -54,7 +54,7 @@ func AccountOf(p *plan.Plan, in Input) Account {
 
 // account adds the parts of the round's record i.
 func (s *sample) account(a *Account, i int, id string) {
-	var c Round // of the contribution, and with DenseVectors of what answers it
+	var c Round // cost of the contribution, and with DenseVectors of its answers
 	s.transport.add(s, &c, i, id)
 	values := int(4 * s.plan.Object(s.phases[i]))
 	a.Down.Values += values
@@ -113,7 +113,8 @@ func (s *sample) replied(p *Parts, i int) {
 	p.Fields += len(frame) - values - weight - chain
 }
 
-// packed returns the parts of a short announcement, if it is one.
+// packed returns the parts of the short form of an announcement. ok is false if the announcement
+// has no short form.
 func packed(p *plan.Plan, a *wire.Announcement, last []byte) (Parts, bool) {
 	if !compact.For(p) {
 		return Parts{}, false
@@ -157,9 +158,9 @@ func (s *sample) floor(a *wire.Announcement, down Parts) Parts {
 	f := Parts{Values: down.Values, Steps: 4, Chain: 8, Framing: down.Framing}
 	who := bytesOf(choices(float64(p.Members), float64(p.Target)))
 	switch {
-	case grouping.Draws(p): // the record says of which groups anybody answered: mostly of all
+	case grouping.Draws(p): // mostly, devices of all groups answer
 	case grouping.Names(p):
-		f.Fields += who // the announcement says whom it asks, and the record no more
+		f.Fields += who // the announcement names the devices, not the record
 	case p.Transport.Relays():
 		f.Who = who
 	}
@@ -173,7 +174,7 @@ func (s *sample) floor(a *wire.Announcement, down Parts) Parts {
 	return f
 }
 
-// choices returns log2 C(n, k), the bits that say which k of n.
+// choices returns log2 C(n, k): the bits that say which k of n devices were chosen.
 func choices(n, k float64) float64 {
 	gamma := func(v float64) float64 { g, _ := math.Lgamma(v + 1); return g }
 	if k >= n {
@@ -190,8 +191,8 @@ func uints(v uint64) int { return len(codec.AppendUint(nil, v)) }
 // bins returns the bytes of a byte string of n.
 func bins(n int) int { return len(codec.AppendBin(nil, make([]byte, n))) }
 
-// lists returns the bytes of a key and its array of numbers; 0 for an empty one, which is left
-// out.
+// lists returns the bytes of a key and its array of numbers, or 0 for an empty array, because a
+// record leaves out empty arrays.
 func lists(values []uint32) int {
 	if len(values) == 0 {
 		return 0

@@ -9,7 +9,8 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// A sample is a round's records with the longest numbers that the plan allows.
+// A sample holds the records of a round, with the longest encodings of numbers that the plan
+// allows.
 type sample struct {
 	plan          *plan.Plan
 	transport     transport
@@ -77,7 +78,8 @@ func (s *sample) body(phase uint8) *wire.Round {
 	return r
 }
 
-// step returns the step of a round's record: of a plan that has not found its own yet, any.
+// step returns the step size of a round's record. If the devices are to find the step size, step
+// returns 1, because all step sizes have the same length.
 func (s *sample) step(round uint64) float32 {
 	if s.plan.StepAuto > 0 {
 		return 1
@@ -109,9 +111,9 @@ func (s *sample) groups() [][]uint32 {
 	return groups
 }
 
-// opening returns the announcement that opens the round's record i, without its records, and
-// the record before. Before record 2 that is the plan; before others it is a record as long as
-// this round's.
+// opening returns the announcement that opens the round's record i, without its records, and the
+// record before. The record before record 2 is the plan; the record before any other record is as
+// long as this round's.
 func (s *sample) opening(i int) (a wire.Announcement, last []byte) {
 	p := s.plan
 	a = wire.Announcement{
@@ -120,7 +122,7 @@ func (s *sample) opening(i int) (a wire.Announcement, last []byte) {
 		Cohort: wire.Cohort{Sampled: uint64(p.Sampled(p.Members)), Members: p.Members},
 	}
 	if p.StepAuto > 0 {
-		a.StepSize = 0 // it is known when the round closes
+		a.StepSize = 0 // the coordinator knows the step size when the round closes
 	}
 	if grouping.Names(p) {
 		a.Rest = grouping.Tail(wire.Reference{}, nil, false, s.groups())
@@ -144,8 +146,8 @@ func (s *sample) announcement(i int) []byte {
 	return s.frame(&a, last)
 }
 
-// repeat returns an announcement that repeats the one of record i while each device that it asks
-// works.
+// repeat returns a repetition of the announcement of record i, while none of the devices that it
+// asks has answered.
 func (s *sample) repeat(i int) []byte {
 	a, last := s.opening(i)
 	slots := make([]uint32, min(a.Cohort.Sampled, plan.MaxMembers))
@@ -173,7 +175,8 @@ func (s *sample) frame(a *wire.Announcement, last []byte) []byte {
 	return a.Append(nil)
 }
 
-// before returns record i as it is right before record n, in the round before if i is the last.
+// before returns record i as if it were record n-1. If i is the last record of a round, the result
+// belongs to the round before.
 func (s *sample) before(i int, n uint64) []byte {
 	r, err := wire.DecodeRecord(s.records[i])
 	if err != nil {

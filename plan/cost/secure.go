@@ -7,14 +7,14 @@ import (
 )
 
 // Secure returns the cost of the steps of a round of secure aggregation, without their frames and
-// the protocol lines of NATS, which [Of] adds. It is of a plan with secure=sum.
+// the protocol lines of NATS, which [Of] adds. The plan must have secure=sum.
 func Secure(p *plan.Plan, in Input) secagg.Cost {
 	words := int(p.Steps)*int(p.PerturbationsAt(max(in.Round, 1))) + 1
 	return secagg.Price(int(p.Sampled(plan.MaxMembers)), words, p.SecureLists > 0)
 }
 
-// addMasked adds the steps of secure aggregation, which a device performs instead of sending a
-// contribution. The answer to each step holds the bytes for the next step.
+// addMasked adds the cost of the steps of secure aggregation. A device performs these steps instead
+// of sending a contribution. The answer to each step holds the bytes for the next step.
 func (s *sample) addMasked(c *Round, i int, id string) {
 	price, subject := Secure(s.plan, Input{Round: s.round}), subjects.Step(s.plan.Run, id)
 	steps := []secagg.Step{secagg.StepKeys, secagg.StepShares, secagg.StepMask, secagg.StepAgree,
@@ -33,7 +33,7 @@ func (s *sample) addMasked(c *Round, i int, id string) {
 	}
 }
 
-// accountMasked adds the parts of the messages whose cost is c.
+// accountMasked adds the parts of the messages of secure aggregation, whose cost is c.
 func (s *sample) accountMasked(a *Account, c *Round) {
 	price := Secure(s.plan, Input{Round: s.round})
 	words := int(4 * (c.Scalars + 1))

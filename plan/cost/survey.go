@@ -6,9 +6,9 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// Surveys returns the loss evaluations of a device that are of no round: once a run asks for them,
-// to find mu and the step, and to group devices. Sketches are asked for again where many devices
-// join later.
+// Surveys returns the loss evaluations of a device outside of rounds: the surveys that find mu and
+// the step size, and that group devices. Surveys counts each survey once, although a run repeats
+// the survey for groups if many devices join later.
 func Surveys(p *plan.Plan) (sum uint64) {
 	if p.MuAuto > 0 && p.Mu == 0 {
 		sum += survey.Mu.Queries(p)

@@ -10,7 +10,7 @@ import (
 type transport interface {
 	// fill completes the round's record of a phase.
 	fill(s *sample, r *wire.Round)
-	// add adds the contribution to the round's record i, of a device with an id.
+	// add adds to c the cost of a contribution to the round's record i, by a device with an id.
 	add(s *sample, c *Round, i int, id string)
 }
 
@@ -48,7 +48,7 @@ func (meanTransport) fill(s *sample, r *wire.Round) {
 
 func (meanTransport) add(s *sample, c *Round, i int, id string) { s.addScalars(c, i, id) }
 
-// relayTransport: a record has a term for each contributor, or for each group of them.
+// relayTransport: a record has a term for each contributor, or for each group of contributors.
 type relayTransport struct{ meanTransport }
 
 func (relayTransport) fill(s *sample, r *wire.Round) {
@@ -72,7 +72,7 @@ func (s *sample) relay(r *wire.Round, back uint64) {
 	}
 }
 
-// relayOf adds the term of a source.
+// relayOf adds a term of the given source.
 func (s *sample) relayOf(r *wire.Round, back uint64, source uint32) {
 	r.Terms = append(r.Terms,
 		wire.Term{Back: back, Source: source, Scalars: s.blob(s.blocks(r.Phase))})
@@ -81,8 +81,7 @@ func (s *sample) relayOf(r *wire.Round, back uint64, source uint32) {
 	}
 }
 
-// denseTransport: a record has the digest of a vector. A device's steps keep all but the
-// estimate as whole vectors.
+// denseTransport: a record has the digest of a vector.
 type denseTransport struct{}
 
 func (denseTransport) fill(_ *sample, r *wire.Round) {

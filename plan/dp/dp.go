@@ -1,34 +1,34 @@
-// Package dp says how much the releases of a run tell about one device: it is an accountant of
-// differential privacy. It knows the numbers of a plan, but not the wire.
+// Package dp computes how much the noisy numbers that a run releases reveal about one device: the
+// package is an accountant of differential privacy.
 //
-// Most programs need [Epsilon], which says how much a run has spent, and [Noise], which says which
-// multiplier fits a budget.
+// Most programs need only [Epsilon] and [Noise]. Epsilon returns how much privacy a run has spent.
+// Noise returns the noise multiplier for a budget.
 //
 // # What is counted
 //
-// A release is a list of numbers, with Gaussian noise of standard deviation sigma*C on each.
-// Between two neighboring runs, the L2 norm of the difference without noise is at most C. Two runs
-// are neighbors if they differ in one device: one has its scalars, the other has zeros in their
-// place. Who takes part is public. If a device's data are replaced by other data, the numbers
-// differ by up to 2C: take Epsilon of half the multiplier.
+// A release is a list of numbers, with Gaussian noise of standard deviation sigma*C on each. Two
+// runs are neighbors if they differ in one device: one run has the scalars of the device, the other
+// run has zeros in their place. Without noise the numbers of neighboring runs differ by at most C
+// in L2 norm. The list of participating devices is public. If other data replace a device's data,
+// the numbers differ by up to 2C: for this case, call Epsilon with half the multiplier.
 //
 // A release has Renyi differential privacy (a, a/(2 sigma^2)) for each a > 1 (Mironov 2017,
-// Proposition 7). The privacy of several releases adds up (Proposition 1), even if each depends on
-// the releases before. The discrete Gaussian of internal/dpnoise has the same bound (Canonne,
-// Kamath and Steinke 2020, Theorem 4). It counts no amplification by sampling, because Zofl
-// announces which devices are asked.
+// Proposition 7). The privacy losses of several releases add up (Proposition 1), even if each
+// release depends on the releases before. The discrete Gaussian of internal/dpnoise has the same
+// bound (Canonne, Kamath and Steinke 2020, Theorem 4). The package counts no amplification by
+// sampling, because Zofl announces which devices it asks.
 package dp
 
 import "math"
 
-// Epsilon returns the least epsilon for which releases, of the noise multiplier sigma = noise each,
-// are known to have (epsilon, delta) differential privacy:
+// Epsilon returns the least epsilon for which the theorem below proves that the releases together
+// have (epsilon, delta) differential privacy. Each release has the noise multiplier sigma = noise:
 //
 //	min over a > 1 of  a T/(2 sigma^2) + log((a-1)/a) - (log(delta) + log(a))/(a-1)
 //
 // with T releases (Canonne, Kamath and Steinke 2020, Proposition 12; Balle et al. 2020, Theorem
-// 21). It is 0 without releases, and infinite without noise or a delta above 0. At delta = 1 or
-// more it is 0.
+// 21). Epsilon is 0 without releases or with delta >= 1, and otherwise infinite if noise or delta
+// is not above 0.
 func Epsilon(noise float64, releases uint64, delta float64) float64 {
 	switch {
 	case releases == 0 || delta >= 1:
@@ -37,8 +37,8 @@ func Epsilon(noise float64, releases uint64, delta float64) float64 {
 		return math.Inf(1)
 	}
 	rho := float64(releases) / (2 * noise * noise)
-	// Any order gives a bound that holds. The search only finds a small one: over log(a-1), around
-	// the order that the conversion without its logarithms would choose.
+	// Every order a gives a valid bound, so the search only has to find a small bound. We search over
+	// log(a-1), around the order that the conversion without its logarithms would choose.
 	middle := math.Log(math.Sqrt(-math.Log(delta) / rho))
 	low, high := min(middle, 0)-6, middle+6
 	for range 200 {
@@ -52,16 +52,16 @@ func Epsilon(noise float64, releases uint64, delta float64) float64 {
 	return max(0, at(rho, (low+high)/2, delta))
 }
 
-// at is the bound of the order 1 + exp(u).
+// at returns the bound on epsilon for the order 1 + exp(u).
 func at(rho, u, delta float64) float64 {
 	less := math.Exp(u)
 	a := 1 + less
 	return a*rho + u - math.Log1p(less) - (math.Log(delta)+math.Log1p(less))/less
 }
 
-// Noise returns the least multiplier, to six digits and rounded up, with which releases stay within
-// epsilon at delta. It is 0 without releases or at delta >= 1, and infinite where epsilon or delta
-// is not above 0.
+// Noise returns the least noise multiplier, to six digits and rounded up, with which the releases
+// spend at most epsilon at delta. Noise is 0 without releases or with delta >= 1, and otherwise
+// infinite if epsilon or delta is not above 0.
 func Noise(epsilon float64, releases uint64, delta float64) float64 {
 	switch {
 	case releases == 0 || delta >= 1:

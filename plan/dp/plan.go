@@ -7,7 +7,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A Budget is how much of a device's privacy was spent.
+// A Budget is the privacy of a device that a run has spent: the run has (Epsilon, Delta)
+// differential privacy.
 type Budget struct {
 	Epsilon float64 `json:"epsilon"`
 	Delta   float64 `json:"delta"`
@@ -17,10 +18,10 @@ func (b *Budget) String() string {
 	return fmt.Sprintf("epsilon %.3g at delta %.3g, at most", b.Epsilon, b.Delta)
 }
 
-// Spent returns how much a log of n records has spent of the privacy of a device that contributed
-// to each. It returns nil for a plan without noise. A record that was rolled back counts, because
-// it was published, and so does each record that is no round. With dp_by=device the answer to the
-// open record n+1 counts too.
+// Spent returns how much privacy a log of n records has spent, for a device that contributed to
+// each record. Spent returns nil for a plan without noise. A record that was rolled back counts,
+// because the run has published the record. Records that are no rounds count too. With dp_by=device
+// the contribution to the open record n+1 counts as well.
 func Spent(p *plan.Plan, n uint64) *Budget {
 	device, coordinator := p.Noisy()
 	releases := max(n, 1) - 1
@@ -34,8 +35,8 @@ func Spent(p *plan.Plan, n uint64) *Budget {
 	return &Budget{Epsilon(float64(p.DPNoise), releases, delta), delta}
 }
 
-// Planned returns how much the rounds of a plan will spend if no record of another kind comes
-// between. It returns nil for a plan without noise, or without an end.
+// Planned returns how much privacy the rounds of a plan will spend if the log has only records of
+// rounds. Planned returns nil for a plan without noise or without a number of rounds.
 func Planned(p *plan.Plan) *Budget {
 	if p.DPClip == 0 || p.Rounds == 0 {
 		return nil
@@ -44,14 +45,14 @@ func Planned(p *plan.Plan) *Budget {
 	return &Budget{Epsilon(float64(p.DPNoise), p.Rounds, delta), delta}
 }
 
-// others is how many records are not rounds in a log that holds only a plan's rounds: the plan, and
-// the end.
+// others is how many records of a complete log are no rounds if nobody changes the run: the plan,
+// and the end.
 const others = 2
 
-// NoiseFor returns the least dp_noise, to six digits and rounded up, with which a log of the plan
-// and all its rounds spends at most epsilon, as [Spent] counts at its end. Other records, such as
-// changes and rollbacks, spend more. It is infinite for a plan without an end, or without epsilon
-// or delta.
+// NoiseFor returns the least dp_noise, to six digits and rounded up, with which a log of the plan,
+// all its rounds and the end spends at most epsilon, as [Spent] counts. Other records, such as
+// changes and rollbacks, spend more. NoiseFor is infinite for a plan without a number of rounds, or
+// if epsilon or dp_delta is not above 0.
 func NoiseFor(p *plan.Plan, epsilon float64) float32 {
 	if p.Rounds == 0 {
 		return float32(math.Inf(1))

@@ -10,12 +10,12 @@ import (
 	"github.com/zofl/zofl/plan/valid"
 )
 
-// sized are the sections whose numbers limit each other, so that the value that helps may be an
-// unusual one.
+// sized are the sections whose numbers limit each other. In these sections the value that cures a
+// fault may be an unusual number.
 var sized = []string{"probe", "groups", "rounds", "late"}
 
-// nearest returns the tries that cure a fault by the nearest other value of one number: of the
-// field that is at fault, or of any.
+// nearest returns the tries that cure a fault by one other number, the nearest that cures it. With
+// own, nearest tries only the field at fault, otherwise all fields.
 func (t *try) nearest(fault *valid.Fault, own bool, kept func(name string) bool) (list []try) {
 	if fault.Field == "stop_metric" && !kept("metrics") && !t.has("metrics") {
 		list = append(list, t.measured())
@@ -44,20 +44,21 @@ func (t *try) nearest(fault *valid.Fault, own bool, kept func(name string) bool)
 	return list
 }
 
-// measured returns t with its stop_metric as one more of its metrics.
+// measured returns t with the plan's stop_metric added to the plan's metrics.
 func (t *try) measured() try {
 	q := try{plan: t.plan}
 	q.plan.Metrics = append(slices.Clip(t.plan.Metrics), t.plan.StopMetric)
-	text, _ := json.Marshal(q.plan.Metrics) // of names
+	text, _ := json.Marshal(q.plan.Metrics) // names always encode
 	q.after(t, setting{"metrics", string(text)})
 	return q
 }
 
-// oneByOne is how far whole numbers are tried one by one; beyond it, a search finds the limit.
+// nearestWhole tries the whole numbers up to a distance of oneByOne one by one. Beyond oneByOne it
+// finds the limit by bisection.
 const oneByOne = 128
 
-// nearestWhole sets v to the nearest number that removes the fault, and returns it as text; "":
-// there is none.
+// nearestWhole sets v to the nearest number that cures the fault, and returns the number as text.
+// "": there is none.
 func nearestWhole[T uint32 | uint64](v *T, cures func() bool) string {
 	from := *v
 	at := func(n T) bool {
@@ -87,8 +88,8 @@ func nearestWhole[T uint32 | uint64](v *T, cures func() bool) string {
 	return strconv.FormatUint(uint64(good), 10)
 }
 
-// nearestPower sets v to the nearest power of ten that cures, and returns it as text; "":
-// there is none.
+// nearestPower sets v to the nearest power of ten that cures the fault, and returns the power as
+// text. "": there is none.
 func nearestPower(v *float32, cures func() bool) string {
 	from := float64(*v)
 	if from <= 0 {
@@ -106,5 +107,5 @@ func nearestPower(v *float32, cures func() bool) string {
 	return ""
 }
 
-// tenfolds is how many powers of ten are tried to either side.
+// tenfolds is how many powers of ten nearestPower tries in each direction.
 const tenfolds = 12

@@ -1,9 +1,10 @@
-// Package plancheck explains to the author of a plan why it cannot run.
+// Package plancheck explains to the author of a plan why the plan cannot run.
 //
-// [valid.Plan] decides, on every device, whether a plan can run, and says in a few words which of
-// its fields do not go together. This package adds the reason and the remedy. It finds remedies by
-// trying: the rules themselves say with which settings the plan runs. It accepts and refuses
-// exactly the same plans. A device does not link it.
+// [valid.Plan] decides, on every device, whether a plan can run, and says in a few words which
+// fields exclude each other. Package plancheck adds the reason and the remedy. To find a remedy the
+// package tries other settings and asks the rules of package valid whether the plan then runs.
+// Package plancheck accepts exactly the plans that package valid accepts. Devices do not link
+// plancheck.
 package plancheck
 
 import (
@@ -25,8 +26,8 @@ func Validate(p *plan.Plan) error {
 	return explain(err, p, authorOf(p))
 }
 
-// ValidateChange is [Validate] for a plan that a change has made in a run. It offers no field that
-// is fixed for the whole run.
+// ValidateChange is [Validate] for the plan that results from a change during a run. Its remedies
+// set no field that is fixed for the whole run.
 func ValidateChange(p *plan.Plan, c *plan.Change) error {
 	err := valid.Plan(p)
 	if err == nil {
@@ -67,10 +68,10 @@ func of(fault *plan.Error, list []reason) string {
 }
 
 // A reason belongs to the rule of package valid with the same field and fault text. The reasons of
-// a section have a file of its own, as its rules.
+// each section are in a file of their own, like the rules.
 type reason struct {
 	field string
-	what  string // what is refused, in the words of package valid
+	what  string // text of the fault in package valid
 	why   string // one sentence
 }
 
@@ -78,7 +79,7 @@ var reasons = slices.Concat(modelReasons, probeReasons, localReasons, serverReas
 	aggregateReasons, surrogateReasons, lateReasons, groupsReasons, robustReasons, privacyReasons,
 	roundsReasons)
 
-// byHand says what to do if no setting helps.
+// byHand says what an author must do where no setting is a remedy.
 var byHand = []reason{
 	{"initial_digest", "give the 32-byte digest of the parameters; replica.InitialDigest computes it",
 		"begin with --initial FILE, which writes it"},

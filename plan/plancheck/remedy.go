@@ -10,9 +10,9 @@ import (
 )
 
 // remedy returns, as the end of a message, what makes a refused plan run: the fewest settings of
-// fields that its author has not set, or otherwise the presets that accept all fields that the
-// author has set. It returns "" if it finds none, or if the author has set a field beyond its own
-// limits, because the fault says that already.
+// fields that the plan's author has not set. If there are none, remedy returns the presets that
+// accept all fields that the author has set. The result is "" if remedy finds neither, or if the
+// author has set a field beyond its own limits, because the fault says that already.
 func (a *author) remedy(p *plan.Plan) string {
 	if beyondLimits(p, a.has) {
 		return ""
@@ -29,8 +29,10 @@ func (a *author) remedy(p *plan.Plan) string {
 	return ""
 }
 
-// concession returns the fewest settings, even of the author's fields, that let a refused plan run:
-// of numbers, or else of choices. It is "" if it finds none, or if the fault says it.
+// concession returns the fewest settings that let a refused plan run, including settings of fields
+// that the author has set: first only of the author's numbers, or else also of the author's
+// choices. The result is "" if concession finds no settings, or if the author has set a field
+// beyond its own limits.
 func (a *author) concession(p *plan.Plan) string {
 	if beyondLimits(p, a.has) {
 		return ""
@@ -44,13 +46,14 @@ func (a *author) concession(p *plan.Plan) string {
 	return ""
 }
 
-// beyondLimits reports whether one of some fields is beyond its own limits.
+// beyondLimits reports whether a field for which of returns true is beyond its own limits.
 func beyondLimits(p *plan.Plan, of func(name string) bool) bool {
 	return slices.ContainsFunc(plan.Fields(),
 		func(f plan.Field) bool { return of(f.Name) && f.Check(p) != nil })
 }
 
-// changer returns the author of a change: remedies may set only fields that can change in a run.
+// changer returns the author of a change in a running run: remedies may set only fields that can
+// change during a run.
 func changer(c *plan.Change) *author {
 	a := &author{}
 	for _, f := range plan.Fields() {
@@ -108,13 +111,13 @@ func (a *author) has(name string) bool { return slices.Contains(a.set, name) }
 // it defines the preset's method.
 func (a *author) keeps(name string) bool { return a.has(name) || a.keepsMethod(name) }
 
-// keepsChoices is keeps without numbers and lists that the author has set.
+// keepsChoices is like keeps, but a remedy may change numbers and lists that the author has set.
 func (a *author) keepsChoices(name string) bool {
 	f, _ := plan.FieldNamed(name)
 	return a.keepsMethod(name) || a.has(name) && f.Form() == "choice"
 }
 
-// keepsMethod reports whether a field defines the preset's method, so that another value would make
+// keepsMethod reports whether a field defines the preset's method, so that another value would be
 // another method.
 func (a *author) keepsMethod(name string) bool {
 	if a.base == nil || a.has(name) {
@@ -129,7 +132,8 @@ func (a *author) keepsMethod(name string) bool {
 	return false
 }
 
-// orLeaveOut offers to leave out a field that the author has set, if the plan runs without.
+// orLeaveOut returns the words that offer to leave out a field that the author has set, if the plan
+// runs without that setting.
 func (a *author) orLeaveOut(p *plan.Plan) string {
 	if a.base == nil {
 		return ""
@@ -146,8 +150,9 @@ func (a *author) orLeaveOut(p *plan.Plan) string {
 // mostPresets is how many presets a remedy names.
 const mostPresets = 3
 
-// presets names the presets that accept the author's fields, the most similar first. If there is
-// none, it names the preset that needs the fewest other settings, and these.
+// presets names the presets that accept the author's fields, the most similar first. If no preset
+// accepts the fields, presets names the preset that needs the fewest other settings, and these
+// settings.
 func (a *author) presets(p *plan.Plan) string {
 	others := a.others(p)
 	var can []string

@@ -28,9 +28,10 @@ const (
 	mostTries    = 400
 )
 
-// cure returns the fewest settings, at most this many, that let p run, without the fields to keep.
-// It searches from the plan outwards. At each try it takes the fault that the fewest settings cure:
-// where one has none, no setting of another field helps.
+// cure returns the fewest settings that let p run, at most "most" of them, and none of a field for
+// which kept returns true. cure searches the plans with one more setting at a time, the cheapest
+// first. For each plan cure considers only the fault that the fewest settings cure. If no setting
+// cures that fault, cure gives up the plan.
 func cure(p *plan.Plan, most int, kept func(name string) bool) ([]setting, bool) {
 	open := []try{{plan: *p}}
 	for range mostTries {
@@ -56,7 +57,8 @@ func cure(p *plan.Plan, most int, kept func(name string) bool) ([]setting, bool)
 	return nil, false
 }
 
-// next returns the tries that cure one of the faults of t: the fault that the fewest settings cure.
+// next returns the tries with one more setting that cure one fault of t. next chooses the fault
+// that the fewest settings cure.
 func (t *try) next(faults []valid.Fault, kept func(name string) bool) []try {
 	cures := make([][]try, len(faults))
 	list := candidates()
@@ -87,7 +89,8 @@ func (t *try) has(name string) bool {
 	return slices.ContainsFunc(t.settings, func(s setting) bool { return s.name == name })
 }
 
-// with returns t with one more setting, or nil if the plan has it already or cannot have it.
+// with returns t with one more setting, or nil if the plan has the setting already or cannot have
+// it.
 func (t *try) with(c *candidate) *try {
 	q := &try{plan: t.plan}
 	if c.change.Apply(&q.plan); same(c.field, &t.plan, &q.plan) || c.field.Check(&q.plan) != nil {
@@ -97,13 +100,14 @@ func (t *try) with(c *candidate) *try {
 	return q
 }
 
-// after makes q the try that follows t by one more setting.
+// after sets the settings and the cost of q: those of t, and one more setting.
 func (q *try) after(t *try, s setting) {
 	q.settings = append(slices.Clip(t.settings), s)
 	q.cost = t.cost + costOf(s.name)
 }
 
-// costOf says how much a setting changes a plan.
+// costOf returns the cost of a setting in the search. A setting that changes the plan more costs
+// more.
 func costOf(name string) int {
 	switch name {
 	case "sharing", "transport", "roster":
@@ -114,16 +118,16 @@ func costOf(name string) int {
 	return 3
 }
 
-// A candidate is a setting that a remedy may have.
+// A candidate is a setting that the search tries.
 type candidate struct {
 	field  plan.Field
 	value  string
 	change plan.Change
 }
 
-// candidates returns each choice of each field that is a choice. For other fields it returns the
-// usual value and the value that switches the field off. A number for mu or step switches mu_auto
-// or step_auto off.
+// candidates returns all choices of each field that is a choice. For other fields candidates
+// returns the usual value and the value that switches the field off. A number for mu or step
+// switches mu_auto or step_auto off.
 var candidates = sync.OnceValue(func() (list []candidate) {
 	for _, f := range plan.Fields() {
 		if f.Section == "run" || f.Name == "mu_auto" || f.Name == "step_auto" {

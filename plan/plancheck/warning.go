@@ -42,15 +42,16 @@ func Warnings(p *plan.Plan) (list []string) {
 	return append(list, noiseWarnings(p)...)
 }
 
-// shortestDeadline is the shortest deadline that a person may mean, in milliseconds: a smaller
-// number was rather meant in seconds.
+// shortestDeadline is the shortest deadline without a warning, in milliseconds. The author of a
+// smaller number probably meant seconds.
 const shortestDeadline = 100
 
-// mostEpsilon is the epsilon from which on the promise is next to nothing: whoever sees the run may
-// be e^20, or 500 million, times as sure of what a device's data are as without it.
+// mostEpsilon is the largest epsilon without a warning. Above it the noise guarantees next to
+// nothing: the run may change the odds of a guess about a device's data by a factor of e^20, or 500
+// million.
 const mostEpsilon = 20
 
-// noiseWarnings returns why a plan's noise hides little.
+// noiseWarnings returns the reasons why a plan's noise hides little.
 func noiseWarnings(p *plan.Plan) (list []string) {
 	if p.DPClip == 0 {
 		return nil
@@ -69,8 +70,8 @@ func noiseWarnings(p *plan.Plan) (list []string) {
 	return list
 }
 
-// ZeroStart is the warning for a plan whose parameters all start at zero. That is right for most
-// models, but the plan does not tell which model it is for.
+// ZeroStart is the warning for a plan whose parameters all start at zero. Zeros are right for most
+// models, but the plan does not say for which model it is.
 const ZeroStart = "All parameters start at zero. For a linear model, such as softmax regression, " +
 	"that is right: leave it so. Two kinds of model hardly learn from there, or not at all: those " +
 	"whose parameters multiply each other, as in hidden layers and matrix factors, and those with a " +

@@ -10,10 +10,10 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Layers returns the segments of a network of dense layers, written as the layers' inputs and
-// outputs: "relu:784x64,64x10". The name before a colon is the activation of the layer's outputs,
-// and holds for later layers until another name. It sets the width of the uniform fill of the
-// weights, by Glorot and by He:
+// Layers returns the segments of a network of dense layers. text has the inputs and outputs of each
+// layer: "relu:784x64,64x10". The name before a colon is the activation of the layer's outputs, and
+// of later layers up to the next name. The activation sets the width of the uniform fill of the
+// weights, as in Glorot and in He:
 //
 //	relu                   +-sqrt(6/in)         a variance of 2/in
 //	tanh, sigmoid, linear  +-sqrt(6/(in+out))   a variance of 2/(in+out)
@@ -22,8 +22,8 @@ import (
 // the weights as out rows of in elements, so that element o*in + i joins input i to output o,
 // then out biases. Layer 1 is segments weight1 and bias1.
 //
-// The inputs of a layer are a multiple of the outputs of the layer before. So convolutions fit too:
-// in is the number of a filter's weights, out the number of filters.
+// The number of inputs of a layer must be a multiple of the outputs of the layer before. So Layers
+// can describe convolutions too: in is the number of a filter's weights, out the number of filters.
 //
 // The error is a [*plan.Error] of the field segments.
 func Layers(text string) ([]plan.Segment, error) {
@@ -61,7 +61,7 @@ func Layers(text string) ([]plan.Segment, error) {
 	return segments, nil
 }
 
-// widths are half the widths of the uniform fills, by activation.
+// widths are half the widths of the uniform fills, by the name of the activation.
 var widths = map[string]func(in, out float64) float64{
 	"relu": func(in, _ float64) float64 { return math.Sqrt(6 / in) },
 	"tanh": glorot, "sigmoid": glorot, "linear": glorot,
@@ -69,7 +69,8 @@ var widths = map[string]func(in, out float64) float64{
 
 func glorot(in, out float64) float64 { return math.Sqrt(6 / (in + out)) }
 
-// maxSide is the most inputs or outputs of a layer, so that their product fits 64 bits.
+// maxSide is the largest number of inputs or outputs of a layer. The product of two such numbers
+// fits 64 bits.
 const maxSide = math.MaxInt32
 
 // layerSize reads "784x64".
@@ -96,8 +97,9 @@ func layersFault(text, remedy string) error {
 	return &plan.Error{Field: "segments", Value: text, Remedy: remedy}
 }
 
-// SetLayers gives a plan the segments of [Layers], and the number of their parameters as dim if
-// it has none. A plan with another dim is refused with a [*plan.Error], and stays as it is.
+// SetLayers gives a plan the segments of [Layers], and sets dim to the number of their parameters
+// if the plan has no dim. For a plan with another dim SetLayers returns a [*plan.Error] and does
+// not change the plan.
 func SetLayers(p *plan.Plan, text string) error {
 	segments, err := Layers(text)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// parseList reads a list, and takes no null for one; its error is the remedy of a PlanError.
+// parseList reads a JSON list into the field of p, and refuses null. The text of the error is the
+// Remedy of a [plan.Error].
 func parseList(f plan.Field, p *plan.Plan, text string) error {
 	text = strings.TrimSpace(text)
 	d := json.NewDecoder(strings.NewReader(text))
@@ -24,8 +25,8 @@ func parseList(f plan.Field, p *plan.Plan, text string) error {
 	return fmt.Errorf("%sgive a JSON list such as %s", wrongPart(err), f.Usual)
 }
 
-// wrongPart says in plain words which part of a list made encoding/json fail, "" if it is no list
-// of the right things at all.
+// wrongPart says in plain words which part of a list made encoding/json fail, or "" if the text is
+// no list of the right elements at all.
 func wrongPart(err error) string {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -44,5 +45,5 @@ func wrongPart(err error) string {
 	if key, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return key + " is no key of an element: "
 	}
-	return err.Error() + ": " // of the name of a fill
+	return err.Error() + ": " // the name of a fill is wrong
 }

@@ -2,11 +2,12 @@ package planfile
 
 import "github.com/zofl/zofl/plan"
 
-// longest is of the names that are compared: a file can name a field with a megabyte of text.
+// longest is the length of the longest name that nearest compares, because a file can have a name
+// of a megabyte.
 const longest = 64
 
-// nearest returns the name of the field that most resembles name, "" if none has most of its
-// letters.
+// nearest returns the name of the field that most resembles name, or "" if no field is within about
+// a third of the letters of name.
 func nearest(name string, fields []plan.Field) (like string) {
 	if len(name) > longest {
 		return ""
@@ -20,10 +21,10 @@ func nearest(name string, fields []plan.Field) (like string) {
 	return like
 }
 
-// edits returns how many letters to insert, remove or replace to make b of a; two neighbors that
-// change places count as one.
+// edits returns how many letters one must insert, remove or replace to turn a into b. An exchange
+// of two neighboring letters counts as one edit.
 func edits(a, b string) int {
-	before, row := make([]int, len(b)+1), make([]int, len(b)+1) // of a without its last one or two
+	before, row := make([]int, len(b)+1), make([]int, len(b)+1) // for a, less 1 or 2 letters
 	for j := range row {
 		row[j] = j
 	}

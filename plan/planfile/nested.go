@@ -21,10 +21,10 @@ type entry struct {
 	value json.RawMessage
 }
 
-// UnmarshalJSON sets the fields that b names and leaves the others as they are. If b names a
-// method, the others come from that preset, which [preset.Few], [preset.Fit] and [preset.Guard] fit
-// to the named fields. An unknown or repeated name, one in another section's object, or a value in
-// the wrong form, is a [*plan.Error].
+// UnmarshalJSON sets the fields that b names and leaves the other fields as they are. If b names a
+// method, the other fields come from that preset, and [preset.Few], [preset.Fit] and [preset.Guard]
+// then adapt them to the named fields. The error is a [*plan.Error] for an unknown or repeated
+// name, a name in the object of another section, or a value in the wrong form.
 func (p *Plan) UnmarshalJSON(b []byte) error {
 	list, err := entries(b, "")
 	if err != nil {
@@ -57,8 +57,8 @@ func (p *Plan) setAll(list []entry) error {
 	return nil
 }
 
-// begin makes p the plan of the method among the entries, with the other entries. Without a run
-// key, the plan gets one that follows from the run's name, so that a file always gives the same
+// begin makes p the plan of the method among the entries, with the other entries. Without a run key
+// in the file, the plan's run key is a hash of the run's name, so that a file always gives the same
 // plan.
 func (p *Plan) begin(list []entry) error {
 	at := slices.IndexFunc(list, func(e entry) bool { return e.name == methodKey })
@@ -130,7 +130,7 @@ func isSection(name string) bool {
 	return slices.ContainsFunc(plan.Sections(), func(s plan.Section) bool { return s.Name == name })
 }
 
-// sectionOf returns the section of a key, "" for one that no plan has.
+// sectionOf returns the section of a key, or "" for a key that is no field.
 func sectionOf(name string) string {
 	if name == methodKey {
 		return "run"
@@ -148,7 +148,7 @@ func place(section string) string {
 }
 
 // Nested returns a plan file that nests fields by section. If the plan comes from a preset, the
-// file has only the fields that differ from it. Reading it gives the same plan.
+// file has only the fields that differ from the preset. [Parse] of the file gives the same plan.
 func Nested(p *plan.Plan) ([]byte, error) {
 	if file, err := differing(p); err == nil && reads(file, p) {
 		return file, nil
@@ -160,11 +160,12 @@ func Nested(p *plan.Plan) ([]byte, error) {
 	return nested(values, "")
 }
 
-// differing returns the file of a plan that begins with its preset's. Fields that the author has
-// set may change other fields of a preset's plan, so it adds names until all fields are right.
+// differing returns a plan file that begins with the plan's preset. Fields that the author has set
+// may change other fields of a preset's plan. So differing adds names to the file until reading it
+// gives all fields of p.
 func differing(p *plan.Plan) ([]byte, error) {
 	var named []uint64
-	for _, name := range []string{"run", "dim", "key_check"} { // from which presets' plans are made
+	for _, name := range []string{"run", "dim", "key_check"} { // a preset makes a plan from these
 		if f, _ := plan.FieldNamed(name); !f.IsZero(p) {
 			named = append(named, f.Number)
 		}
@@ -196,19 +197,20 @@ func differing(p *plan.Plan) ([]byte, error) {
 	}
 }
 
-// textIn returns the value of a field of a plan, as text that tells values apart.
+// textIn returns an encoding of the value of a field of a plan: equal encodings mean equal values.
 func textIn(f plan.Field, p *plan.Plan) string {
 	one := plan.Change{Fields: []uint64{f.Number}, Values: *p}
 	return string(one.Append(nil))
 }
 
-// reads reports whether a file is a plan file.
+// reads reports whether Parse reads plan p from a file.
 func reads(file []byte, p *plan.Plan) bool {
 	q, err := Parse(file)
 	return err == nil && bytes.Equal(q.Append(nil), p.Append(nil))
 }
 
-// nested writes values by section, after the method, if there is one.
+// nested returns a plan file with the values nested by section, and with the method, if it is not
+// empty.
 func nested(list []Value, method string) ([]byte, error) {
 	b := []byte{'{'}
 	for _, s := range plan.Sections() {

@@ -1,9 +1,10 @@
-// Package planfile reads and writes plans as people see them: as a JSON file keyed by the
-// names of fields, and as a name and a value on a command line. A device, which receives
-// plans as records, does not link it.
+// Package planfile reads and writes plans as people see them: as a JSON file keyed by the names of
+// fields, and as names and values on a command line. Devices receive plans as records, and do not
+// link this package.
 //
 // A file may nest fields by section, as {"rounds":{"quorum":3}}, and begin with a preset's plan, as
-// {"method":"zofl"}; package plan lists the sections. A flat one without a method has all fields.
+// {"method":"zofl"}; package plan lists the sections. A file without sections and without a method
+// has all fields that are not zero.
 package planfile
 
 import (
@@ -23,7 +24,7 @@ import (
 // [json.Marshal] and [json.Unmarshal].
 type Plan plan.Plan
 
-// A Change is a [plan.Change] whose JSON has the fields that it names, in the form of a
+// A Change is a [plan.Change] whose JSON has the fields that the change names, in the form of a
 // plan file. Convert a pointer to a change.
 type Change plan.Change
 
@@ -45,8 +46,8 @@ func Read(r io.Reader) (*plan.Plan, error) {
 	return p, nil
 }
 
-// Parse reads a plan file without a look at whether the plan can run. The file may have comments,
-// which are //, /* */ and #, and a byte-order mark.
+// Parse reads a plan file, and does not check that the plan can run. The file may begin with a
+// byte-order mark, and may have comments: //, /* */ and #.
 func Parse(b []byte) (*plan.Plan, error) {
 	p := &plan.Plan{}
 	if err := json.Unmarshal(textfile.JSON(b), (*Plan)(p)); err != nil {
@@ -58,7 +59,7 @@ func Parse(b []byte) (*plan.Plan, error) {
 	return p, nil
 }
 
-// maxFile is more than the longest plan takes as JSON.
+// maxFile is more than the bytes of the longest plan in JSON.
 const maxFile = 1 << 20
 
 // A Value is the value of one field, in the form of a plan file.
@@ -67,9 +68,9 @@ type Value struct {
 	JSON  string
 }
 
-// Values returns the fields of a plan that are not zero, in the order of [plan.Fields]. A step or
-// mu that devices must still find is "auto", which stands for step_auto or mu_auto. A float that is
-// not finite is an error.
+// Values returns the fields of a plan that are not zero, in the order of [plan.Fields]. The value
+// of a step or mu that devices must still find is "auto", in place of step_auto or mu_auto. Values
+// returns an error for a float that is not finite.
 func Values(p *plan.Plan) ([]Value, error) {
 	return values(p, func(f *plan.Field) bool {
 		open := f.Name == "step_auto" && p.StepSize == 0 || f.Name == "mu_auto" && p.Mu == 0
@@ -77,7 +78,7 @@ func Values(p *plan.Plan) ([]Value, error) {
 	})
 }
 
-// Changed returns the fields that a change names, zero or not, as [Values] does.
+// Changed returns the fields that a change names, even if they are zero, in the form of [Values].
 func Changed(c *plan.Change) ([]Value, error) {
 	return values(&c.Values, func(f *plan.Field) bool {
 		return slices.Contains(c.Fields, f.Number)
@@ -108,7 +109,7 @@ func values(p *plan.Plan, has func(f *plan.Field) bool) (list []Value, err error
 // MarshalJSON writes the fields that are not zero, in the order of [plan.Fields].
 func (p Plan) MarshalJSON() ([]byte, error) { return object(Values((*plan.Plan)(&p))) }
 
-// MarshalJSON writes the fields that c names, zero or not, in the form of a plan.
+// MarshalJSON writes the fields that c names, even if they are zero, in the form of a plan.
 func (c Change) MarshalJSON() ([]byte, error) { return object(Changed((*plan.Change)(&c))) }
 
 // object writes fields as a JSON object.
@@ -119,8 +120,8 @@ func object(values []Value, err error) ([]byte, error) {
 	return append(appendFields([]byte{'{'}, values), '}'), nil
 }
 
-// setJSON sets f to its value in a file, where text, choices and hexadecimal digits
-// are in quotes.
+// setJSON sets f to its value in a file. In a file text, choices and hexadecimal digits are in
+// quotes.
 func setJSON(f plan.Field, p *plan.Plan, value json.RawMessage) error {
 	text := string(value)
 	switch f.At(p).(type) {

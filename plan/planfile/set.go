@@ -10,10 +10,10 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Set sets the named field to the value of text: a name for a choice, JSON for a list,
-// hexadecimal digits for bytes, and a number otherwise. step and mu also take "auto", which sets
-// step_auto and mu_auto; a number unsets them. length_scale takes "fit", which sets length_fit.
-// After an error, which is a [*plan.Error], the plan is unchanged.
+// Set sets the named field to the value of text: a name for a choice, JSON for a list, hexadecimal
+// digits for bytes, and a number otherwise. For step and mu text may also be "auto": then Set sets
+// step_auto or mu_auto, and a number resets it. For length_scale text may be "fit": then Set sets
+// length_fit. The error is a [*plan.Error]. After an error the plan is unchanged.
 func Set(p *plan.Plan, name, text string) error {
 	if name == "length_scale" && text == "fit" {
 		name, text = "length_fit", "on"
@@ -31,8 +31,8 @@ func Set(p *plan.Plan, name, text string) error {
 	return nil
 }
 
-// SetAll sets fields that are written name=value, in their order, and returns their names. The
-// error is a [*plan.Error]; settings before the wrong one stand.
+// SetAll sets fields from settings of the form name=value, in their order, and returns their names.
+// The error is a [*plan.Error]. SetAll does not undo the settings before a wrong setting.
 func SetAll(p *plan.Plan, settings []string) (names []string, err error) {
 	for _, s := range settings {
 		name, value, ok := strings.Cut(s, "=")
@@ -48,9 +48,9 @@ func SetAll(p *plan.Plan, settings []string) (names []string, err error) {
 	return names, nil
 }
 
-// SetChange adds the named field to a change, or replaces its value; text is as for [Set].
-// With "auto" devices find the value again; [Auto] is for a plan that has a number.
-// The error is a [*plan.Error].
+// SetChange adds the named field to a change, or replaces the field's value. text has the form that
+// [Set] reads. With "auto" devices find the value again. Call [Auto] too if mu is a number in the
+// plan. The error is a [*plan.Error].
 func SetChange(c *plan.Change, name, text string) error {
 	f, err := find(name, text)
 	if err != nil {
@@ -69,7 +69,7 @@ func SetChange(c *plan.Change, name, text string) error {
 	return nil
 }
 
-// Auto completes a change with mu=auto for a plan in which mu was a number.
+// Auto adds field mu_auto to a change with mu=auto, for a plan in which mu is a number.
 func Auto(c *plan.Change, p *plan.Plan) {
 	f, _ := plan.FieldNamed("mu_auto")
 	mu, _ := plan.FieldNamed("mu")
@@ -81,7 +81,7 @@ func Auto(c *plan.Change, p *plan.Plan) {
 	}
 }
 
-// find returns the named field, or a PlanError about value.
+// find returns the named field, or a [*plan.Error] that shows value.
 func find(name, value string) (plan.Field, error) {
 	f, ok := plan.FieldNamed(name)
 	if !ok {
@@ -127,7 +127,7 @@ func autoOf(f plan.Field, p *plan.Plan) *uint8 {
 	return nil
 }
 
-// parse reads text into the field of p; its error is the remedy of a PlanError.
+// parse reads text into the field of p. The text of the error is the Remedy of a [plan.Error].
 func parse(f plan.Field, p *plan.Plan, text string) error {
 	switch v := f.At(p).(type) {
 	case *uint8:

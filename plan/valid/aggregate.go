@@ -41,7 +41,7 @@ var aggregateRules = []rule{
 	{when: "transport=relay", own: checkRelay},
 }
 
-// checkRelay keeps records of transport=relay within MaxRecord.
+// checkRelay returns an error if a record of transport=relay could exceed MaxRecord.
 func checkRelay(p *plan.Plan) error {
 	size := RecordBytes(p)
 	if size <= wire.MaxRecord {

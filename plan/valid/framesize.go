@@ -5,9 +5,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// FrameBytes bounds the bytes of the frames that a round of p needs: its announcement with the
-// last record, which may be the plan, and those before it that announce_budget allows; and what
-// a device sends. A broker whose max_payload is smaller cannot carry the run.
+// FrameBytes bounds the bytes of the frames that a round of p needs: the announcement with the last
+// record (the plan, or a round's) and the earlier records that announce_budget allows, and the
+// frames that a device sends. A broker whose max_payload is smaller cannot carry the run.
 func FrameBytes(p *plan.Plan) uint64 {
 	const head, recordHead = 128, 3 // of a reply or a piece; of a record in a frame
 	first := wire.Record{N: 1, Kind: wire.KindPlan, Plan: p}
@@ -18,13 +18,14 @@ func FrameBytes(p *plan.Plan) uint64 {
 		sent -= termBytes(p, p.Steps)
 	}
 	if p.SendsVectors() {
-		sent = head // pieces are as long as the broker takes
+		sent = head // a device cuts a vector into pieces that the broker accepts
 	}
 	return max(most, maskedBytes(p), min(wire.MaxFrame, sent))
 }
 
-// maskedBytes bounds the frames of secure aggregation: a device's shares for its neighbors, and
-// their keys, which take less. Masked scalars are 4 bytes each, and so is the loss.
+// maskedBytes bounds the frames of secure aggregation: a device's masked vector, its shares for its
+// neighbors, and the keys of its neighbors (shorter than the shares). A masked scalar has 4 bytes,
+// and so has the masked loss.
 func maskedBytes(p *plan.Plan) uint64 {
 	if p.Secure == 0 {
 		return 0

@@ -19,8 +19,8 @@ var lateRules = []rule{
 	{when: "late transport=mean", own: checkLate},
 }
 
-// checkLate keeps records of transport=mean within MaxRecord, even if each of the last Late
-// records has late contributions.
+// checkLate returns an error if a record of transport=mean could exceed MaxRecord when each of the
+// last Late records has late contributions.
 func checkLate(p *plan.Plan) error {
 	size := RecordBytes(p)
 	if size <= wire.MaxRecord {

@@ -33,8 +33,8 @@ var localRules = []rule{
 	{when: "floor", needs: "step_decay=cosine"},
 }
 
-// checkVariates keeps records of control=scaffold-2 within MaxRecord, even if each
-// contributor's control variate lies along directions of another record.
+// checkVariates returns an error if a record of control=scaffold-2 could exceed MaxRecord when each
+// contributor's control variate is along directions of another record.
 func checkVariates(p *plan.Plan) error {
 	size := RecordBytes(p)
 	if size <= wire.MaxRecord {

@@ -19,8 +19,8 @@ var modelRules = []rule{
 		what: "it is below the largest end of a box"},
 }
 
-// Factors are bounded so that their product with mu or the step size, and with a
-// decay, is never 0 or infinite.
+// minFactor and maxFactor bound the factors of segments, so that a factor times mu or the step
+// size, and times a decay, is never 0 or infinite.
 const (
 	minFactor float32 = 1e-6
 	maxFactor float32 = 1e6
@@ -81,14 +81,15 @@ func farthest(p *plan.Plan) float32 {
 	return most
 }
 
-// Sides of boxes are bounded so that no product of mu or the step size with them is 0
+// minSide and maxSide bound the sides of boxes, so that mu or the step size times a side is never 0
 // or infinite.
 const (
 	minSide float32 = 1e-12
 	maxSide float32 = 1e12
 )
 
-// checkBoxes wants one box for each segment or one for all, each with high above low.
+// checkBoxes returns an error unless there is one box for each segment, or one box for all, and
+// each box has high above low.
 func checkBoxes(p *plan.Plan) error {
 	if n := len(p.Boxes); n > 1 && n != len(p.Segments) {
 		return fault("boxes", n, fmt.Sprintf(

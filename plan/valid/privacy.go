@@ -5,7 +5,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Noise and sums leave no number that a device sends outside of them, or none that others see.
+// privacyRules exclude fields for which devices would send numbers without noise, or numbers
+// outside of the sum, that others could see.
 var privacyRules = []rule{
 	{when: "dp_noise", needs: "dp_clip>0", at: "dp_clip"},
 	{when: "dp_by", needs: "dp_clip>0", at: "dp_clip"},
@@ -40,14 +41,15 @@ var privacyRules = []rule{
 	{when: "secure", needs: "mu_auto!=on step_auto!=on"},
 	{when: "secure", needs: "eval_every=0"},
 	{when: "secure dp_clip", needs: "dp_by=device"},
-	// A contributor knows its own scalars, so a sum of two would reveal the other's.
+	// A contributor knows its own scalars, so a sum of two contributions reveals the other
+	// contribution.
 	{when: "secure", needs: "quorum>=3", at: "quorum"},
-	// The more devices are summed, the fewer levels each one's scalars have.
+	// The more devices a sum has, the fewer levels the scalars of each device have.
 	{when: "secure", but: asksAtMost(4096), at: "target",
 		what: "secure=sum asks at most 4096 devices"},
 	{when: "secure_lists", needs: "secure=sum"},
 	{when: "secure_lists", needs: "key_check", what: "devices agree by a secret"},
-	// Among more devices, some are not neighbors.
+	// In a round of more than 100 devices, not all devices are neighbors.
 	{when: "secure_lists", but: asksAtMost(100), what: "at most 100 devices agree"},
 }
 
@@ -55,8 +57,8 @@ func asksAtMost(devices uint32) func(p *plan.Plan) bool {
 	return func(p *plan.Plan) bool { return p.Sampled(plan.MaxMembers) <= devices }
 }
 
-// noiseFits reports whether max_scalar leaves room for 8 standard deviations of noise, which a
-// scalar's exceeds once in 10^15.
+// noiseFits reports whether max_scalar leaves room for 8 standard deviations of noise. The noise of
+// a scalar exceeds 8 standard deviations once in 10^15 draws.
 func noiseFits(p *plan.Plan) bool {
 	own := dpnoise.Multiplier(p.DPNoise, p.DPOf, p.Quorum)
 	return float64(p.MaxScalar) >= float64(p.DPClip)*(1+8*own)

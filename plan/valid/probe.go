@@ -31,7 +31,7 @@ var probeRules = []rule{
 	}, what: "a pool with decay or prox needs equal step scales"},
 }
 
-// checkScalars keeps replies within plan.MaxScalars.
+// checkScalars returns an error if a reply could have more than plan.MaxScalars scalars.
 func checkScalars(p *plan.Plan) error {
 	most, limit := uint64(p.Steps)*uint64(p.MaxPerturbations()), uint64(plan.MaxScalars)
 	if p.Control != plan.NoControl {

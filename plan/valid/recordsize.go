@@ -5,7 +5,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// recordHead bounds the bytes of a record beside its terms and slots.
+// recordHead bounds the bytes of a record without its terms and slots.
 const recordHead = 128
 
 // termBytes bounds the bytes that the scalars of one device, or of one group, for some
@@ -15,8 +15,8 @@ func termBytes(p *plan.Plan, steps uint32) uint64 {
 	return head + uint64(steps)*uint64(p.TermPrecision().Bytes(int(p.MaxPerturbations())))
 }
 
-// RecordBytes bounds the bytes of a round's record. Package plan/cost has the bytes of a
-// given round.
+// RecordBytes bounds the bytes of a round's record. Package plan/cost computes the bytes of a
+// particular round.
 func RecordBytes(p *plan.Plan) uint64 {
 	const weight, slot = 5, 5
 	target := uint64(p.Target)
@@ -32,7 +32,7 @@ func RecordBytes(p *plan.Plan) uint64 {
 			return recordHead + uint64(grouping.Count(p))*each
 		}
 		if p.Late > 0 && p.Async == 0 {
-			target *= 2 // as many late contributions as others
+			target *= 2 // as many late contributions as timely ones
 		}
 		return recordHead + target*(termBytes(p, p.Steps)+weight)
 	}

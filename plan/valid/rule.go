@@ -9,28 +9,30 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A rule refuses plans. It concerns those of which the terms of when hold, and refuses the ones of
-// which a term of needs does not, for which but is false, or for which own returns an error. A rule
-// without any of these refuses all that it concerns.
+// A rule refuses plans. A rule applies to the plans for which all terms of when hold. Of these
+// plans the rule refuses a plan for which a term of needs does not hold, or for which but returns
+// false, or for which own returns an error. A rule without needs, but and own refuses all plans to
+// which it applies.
 //
-// A term is a field, which must not be zero, or a comparison of a field: late, control=none,
-// pool>=2, quorum<=target. Lists, texts and bytes count by their length.
+// A term is the name of a field, which must not be zero, or a comparison of a field: late,
+// control=none, pool>=2, quorum<=target. In a term the value of a list, text or bytes is its
+// length.
 type rule struct {
 	when, needs string
 	but         func(p *plan.Plan) bool
-	own         func(p *plan.Plan) error // finds its own words
+	own         func(p *plan.Plan) error // words the error itself
 
-	// at is the field to name; "": the first of when.
+	// at is the field that the error names; "": the first field of when.
 	at string
-	// what is refused, in a few words that are unique for a field: package plancheck finds by them
-	// why, and what to do. "": what needs says.
+	// what says in a few words what is wrong. The words are unique for a field, because package
+	// plancheck uses them as the key of the reason and the remedy. "": the words follow from needs.
 	what string
 
 	section         string
-	concerns, holds []term // of when, and of needs
+	concerns, holds []term // the terms of when, and of needs
 }
 
-// ruleSections are the rules of each section, in the order in which they are tried.
+// ruleSections are the rules of each section, in the order in which judge tries them.
 var ruleSections = []struct {
 	name  string
 	rules []rule
@@ -42,7 +44,7 @@ var ruleSections = []struct {
 	{"stop", stopRules},
 }
 
-// rules are those of several fields, in the order in which they are tried.
+// rules are the rules about more than a field's own limits, in the order in which judge tries them.
 var rules = sync.OnceValue(func() (list []rule) {
 	for _, s := range ruleSections {
 		for _, r := range s.rules {
@@ -63,7 +65,7 @@ var rules = sync.OnceValue(func() (list []rule) {
 	return list
 })
 
-// only are the rules of fields that other plans do not have than those of which a term holds.
+// only returns rules by which a plan may set the given fields only if the terms of needs hold.
 func only(needs string, fields ...string) (list []rule) {
 	for _, name := range fields {
 		list = append(list, rule{when: name, needs: needs})
@@ -104,7 +106,8 @@ func read(terms []term, field string) bool {
 	})
 }
 
-// words say what a rule needs or excludes: of the field to name, or else of what it concerns.
+// words says what the field that the error names needs or excludes. If that field is not the first
+// of when, words says what when needs or excludes.
 func (r *rule) words() string {
 	subject, verb := "it", " needs "
 	if r.concerns[0].field.Name != r.at {
@@ -133,8 +136,8 @@ var fieldsByName = sync.OnceValue(func() map[string]*plan.Field {
 	return byName
 })
 
-// parsed returns the terms of a rule. It panics if there is no such field or value, which is a
-// fault of this package.
+// parsed returns the terms of a rule. parsed panics if a field or value does not exist, because
+// this package then has a fault.
 func parsed(text string) (list []term) {
 	for _, s := range strings.Fields(text) {
 		t := term{op: "!="}

@@ -29,7 +29,8 @@ func checkNames(p *plan.Plan) error {
 	return nil
 }
 
-// nameRemedy is the error of [plan.CheckName] without the name, which the plan's error has already.
+// nameRemedy is the error of [plan.CheckName] without the name, because the plan's error names it
+// already.
 func nameRemedy(name string, err error) string {
 	if len(name) == 0 || len(name) > plan.MaxName {
 		return fmt.Sprintf("name the run with 1..%d characters", plan.MaxName)
@@ -37,7 +38,8 @@ func nameRemedy(name string, err error) string {
 	return strings.TrimPrefix(err.Error(), strconv.Quote(name)+": ")
 }
 
-// checkRunKey keeps a key of another length, which may be a secret, out of messages.
+// checkRunKey refuses a run key of a length other than 32. Its error does not show the key, because
+// the key may be a secret.
 func checkRunKey(p *plan.Plan) error {
 	if len(p.RunKey) != 32 {
 		return fault("run_key", "",
@@ -46,7 +48,7 @@ func checkRunKey(p *plan.Plan) error {
 	return nil
 }
 
-// checkList checks a field that lists names of one thing each.
+// checkList checks a field whose value is a list of names, such as the names of metrics.
 func checkList(field, thing string, names []string) error {
 	if len(names) > plan.MaxMetrics {
 		return fault(field, len(names), fmt.Sprintf("keep at most %d", plan.MaxMetrics))

@@ -27,7 +27,7 @@ var serverRules = slices.Concat([]rule{
 	{when: "step_auto", needs: "step_decay=constant", at: "step_decay"},
 })
 
-// secondMoment holds for rules with a second moment of each element.
+// secondMoment are terms that hold for server rules with a second moment of each element.
 const secondMoment = "server_rule!=mean server_rule!=sgd server_rule!=momentum server_rule!=sign " +
 	"server_rule!=normalized"
 

@@ -6,8 +6,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// maxFeatureElements bounds features*dim, the numbers that random features are made from:
-// 1 GiB.
+// maxFeatureElements bounds features*dim, the random numbers of a surrogate's features: 1 GiB.
 const maxFeatureElements = 1 << 28
 
 var surrogateRules = slices.Concat([]rule{

@@ -1,16 +1,17 @@
 // Package valid decides whether a plan can run.
 //
-// Every device, replica and coordinator asks it about a plan that it receives. Package
-// plancheck, which a device does not link, explains its refusals to the author of a plan.
+// Every device, replica and coordinator calls [Plan] with a plan that it receives. Package
+// plancheck explains to the author of a plan why package valid refuses the plan; devices do not
+// link plancheck.
 //
-// Each section of a plan has a file with its rules. A rule between two sections stands with the one
-// that the plan could switch off.
+// Each section of a plan has a file with its rules. A rule about two sections is in the file of the
+// section that a plan could switch off.
 package valid
 
 import "github.com/zofl/zofl/plan"
 
-// Plan returns nil for a plan that can run. Otherwise it returns a [*plan.Error]
-// about the first field at fault, which package plancheck can explain.
+// Plan returns nil for a plan that can run. Otherwise Plan returns a [*plan.Error] about the first
+// field at fault. Package plancheck can explain the error.
 func Plan(p *plan.Plan) (first error) {
 	judge(p, func(f Fault) bool {
 		first = f.Error
@@ -31,12 +32,12 @@ type Fault struct {
 // Refuses reports whether the rule of f refuses another plan too.
 func (f *Fault) Refuses(p *plan.Plan) bool { return f.rule.refuses(p) }
 
-// Reads reports whether the rule of f may read a field, or whether devices find its value. If a
-// field that the rule does not read changes, the rule refuses the plan as before.
+// Reads reports whether the rule of f may read a field, or read whether devices find the field's
+// value. A change of a field that the rule does not read does not change what the rule says.
 func (f *Fault) Reads(field string) bool { return f.rule.reads(field) }
 
-// Faults returns a fault for each rule that refuses p, in the order in which [Plan] tries them.
-// Where a field is beyond its own limits, only such faults are listed.
+// Faults returns a fault for each rule that refuses p, in the order in which [Plan] tries them. If
+// a field is beyond its own limits, Faults lists only faults of this kind.
 func Faults(p *plan.Plan) (list []Fault) {
 	judge(p, func(f Fault) bool {
 		list = append(list, f)
@@ -45,11 +46,11 @@ func Faults(p *plan.Plan) (list []Fault) {
 	return list
 }
 
-// Wording is what a rule says that always says the same.
+// Wording is the text of a rule whose text does not depend on the plan.
 type Wording struct{ Section, Field, What string }
 
-// Words returns the wording of each rule whose words do not depend on the plan, in the order in
-// which the rules are tried.
+// Words returns the wording of each rule whose text does not depend on the plan, in the order in
+// which [Plan] tries the rules.
 func Words() (list []Wording) {
 	for _, r := range rules() {
 		if r.own == nil {
@@ -59,8 +60,9 @@ func Words() (list []Wording) {
 	return list
 }
 
-// judge yields the fault of each rule that refuses p, until it is told to stop. The rules of
-// single fields come first, by number: others may count on a field within its limits.
+// judge calls yield with the fault of each rule that refuses p, until yield returns false. The
+// limits of single fields come first, by number. judge tries the other rules only if all fields are
+// within their limits.
 func judge(p *plan.Plan, yield func(Fault) bool) {
 	good := true
 	for i := range fields {

@@ -7,24 +7,26 @@ import (
 	"github.com/zofl/zofl/internal/half"
 )
 
-// A Quantizer encodes the scalars of a block in few bits each, relative to a scale r that they
-// share: the root of their mean square, as a binary16. A code q stands for
+// A Quantizer encodes each scalar of a block in few bits, relative to a scale r of the block: the
+// root of the scalars' mean square, as a binary16. A code q stands for
 //
 //	c = step r (q + 1/2),  q = floor(s / (step r)) in -2^(bits-1) .. 2^(bits-1)-1
 //
-// Every c is exact in float32: r has 11 bits of significand, and step (q+1/2) at most 10.
+// Every c is exact in float32, because r has 11 bits of significand, and step (q+1/2) has at most
+// 10.
 //
-// A block is r, 2 bytes, and then 16-bit words, all little-endian. Codes are two's complement; the
-// first is in the lowest bits of the first word. The unused bits of the last word are zero.
+// A block is r, 2 bytes, and then 16-bit words, all little-endian. Codes are in two's complement;
+// the first code is in the lowest bits of the first word. The unused bits of the last word are
+// zero.
 type Quantizer struct {
 	bits int
 	step float64
 }
 
-// The step of [Int2] is the one with the smallest mean square error for normal scalars, as a
-// fraction of few bits. With 1 instead, scalars of one absolute value would lie on an edge between
-// codes, where 1 becomes 1.5 and -1 becomes -0.5. [Int4] reaches to 2.5 r, with an error 4 % above
-// the smallest, and [Int8] to 4 r.
+// The step of [Int2] is the step with the smallest mean square error for normal scalars, rounded to
+// a fraction of few bits. With a step of 1, scalars that all have the same absolute value would be
+// on an edge between codes: 1 would become 1.5, and -1 would become -0.5. [Int4] reaches to 2.5 r,
+// with a mean square error 4 % above the smallest, and [Int8] reaches to 4 r.
 var (
 	Int8 = Quantizer{8, 1.0 / 32}
 	Int4 = Quantizer{4, 0.3125}
@@ -35,7 +37,7 @@ const (
 	wordBits = 16
 	wordLen  = wordBits / 8
 	scaleLen = 2
-	infinite = 0x7c00 // the least binary16 that is no scale
+	infinite = 0x7c00 // the least binary16 that cannot be a scale
 )
 
 // Bytes returns the number of bytes of a block of n scalars.
@@ -43,8 +45,9 @@ func (z Quantizer) Bytes(n int) int {
 	return scaleLen + (n*z.bits+wordBits-1)/wordBits*wordLen
 }
 
-// Append appends a block to dst. Its scale is 0 if all scalars are 0 or nearly so, and infinite
-// or a NaN if one of them is, or if they are too large; its codes are then 0.
+// Append appends a block to dst. The scale is 0 if all scalars are 0 or nearly 0. The scale is
+// infinite or NaN if a scalar is infinite or NaN, or if the scalars are too large. With such a
+// scale all codes are 0.
 func (z Quantizer) Append(dst []byte, block []float32) []byte {
 	r := scaleOf(block)
 	dst = binary.LittleEndian.AppendUint16(dst, r)
@@ -117,8 +120,9 @@ func (z Quantizer) Sound(b []byte, n int) bool {
 	return r < infinite
 }
 
-// Scale appends to dst block b of n scalars times factor, of 0 to 1. The codes stay; the new scale
-// is the largest binary16 that is at most r times factor. If that is 0, so are the codes.
+// Scale appends to dst block b of n scalars times factor, of 0 to 1. Scale keeps the codes; the new
+// scale is the largest binary16 that is at most r times factor. If the new scale is 0, Scale sets
+// the codes to 0.
 func (z Quantizer) Scale(dst, b []byte, factor float64) []byte {
 	r := float64(half.Float32(binary.LittleEndian.Uint16(b))) * factor
 	unit := spacing(r)

@@ -7,11 +7,11 @@ import (
 	"github.com/zofl/zofl/internal/half"
 )
 
-// A Code is how scalars are encoded: plan.Precision, which documents it. It has the methods of
-// Precision.
+// A Code is how scalars are encoded. The values and methods are those of plan.Precision, where they
+// are documented.
 type Code uint8
 
-// The codes by number; 2 is none.
+// The codes by number; number 2 stands for no code.
 const (
 	single Code = 0
 	halves Code = 1
@@ -41,7 +41,8 @@ func (v Code) Bytes(n int) int {
 	return n * v.width()
 }
 
-// Fits says whether s has this many blocks of n scalars, each sound if it shares a scale.
+// Fits says whether s has this many blocks of n scalars. If the scalars of a block share a scale,
+// each block must also be sound, see [Quantizer.Sound].
 func (v Code) Fits(s []byte, blocks, n int) bool {
 	size := v.Bytes(n)
 	if int64(len(s)) != int64(blocks)*int64(size) {

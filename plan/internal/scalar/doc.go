@@ -1,3 +1,3 @@
-// Package scalar encodes scalars in fewer bits than float32 has. Everything in it gives the same
-// bits on every processor.
+// Package scalar encodes scalars in fewer bits than float32 has. Its functions return the same bits
+// on every processor.
 package scalar

@@ -1,10 +1,10 @@
-// Package schedule computes how a step changes over the rounds of a run. Only a coordinator
-// does: its results travel in records.
+// Package schedule computes how a step size changes over the rounds of a run. Only a coordinator
+// uses this package, because records hold the results.
 package schedule
 
 import "math"
 
-// least keeps a step above 0, which no replica would apply.
+// least keeps step sizes above 0, because a replica refuses a step size of 0.
 const least = 1e-6
 
 // Cosine returns floor + (1-floor) (1 + cos(pi t))/2, at least 1e-6, with t = (round-1)/end, at
@@ -17,5 +17,5 @@ func Cosine(round, end uint64, floor float32) float64 {
 // SlowSqrt returns 1 / sqrt(1 + (round-1)/30), at least 1e-6.
 func SlowSqrt(round uint64) float64 { return max(1/math.Sqrt(1+done(round)/30), least) }
 
-// done is how many rounds are over.
+// done returns how many rounds are over before a round.
 func done(round uint64) float64 { return float64(max(round, 1) - 1) }
