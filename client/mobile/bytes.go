@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// Parameters cross the language border as little-endian float32. All phones store them so
-// in memory, so no conversion is needed where the bytes are aligned.
+// The library and the app exchange parameters as little-endian float32. All phones store float32
+// numbers in this form, so aligned bytes need no conversion.
 
 const floatBytes = 4
 
@@ -15,7 +15,7 @@ const floatBytes = 4
 // simple mode, and for Block and Model. Larger models are read in pieces, into arrays of the app.
 const MaxBlock = 1 << 20
 
-// block is how many parameters are converted at a time, if they must be converted.
+// block is the number of parameters that the library converts at a time, if it must convert them.
 const block = 4096
 
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
@@ -57,7 +57,7 @@ func getFloats(b []byte) []float32 {
 }
 
 // copyOf returns a copy of parameters off, off+1, ...: count of them, but no more than exist and
-// MaxBlock allows. It returns nil if there are none or read fails.
+// MaxBlock allows. copyOf returns nil if there are no such parameters or read fails.
 func copyOf(off, count, dim int, read func(x []float32, off int) error) []byte {
 	if off < 0 || off >= dim || count < 1 {
 		return nil

@@ -95,7 +95,8 @@ func NewClient(cfg *Config) (c *Client, err error) {
 	return c, nil
 }
 
-// isMade says whether NewClient made the client, because bindings have their own constructors.
+// isMade says whether NewClient made the client. Bindings have constructors that make a Client
+// without NewClient.
 func (c *Client) isMade() bool { return c != nil && c.inner != nil }
 
 // Stop ends Run, and the client for good. It releases the objective, the evaluator and the listener

@@ -8,16 +8,16 @@ import (
 	"github.com/zofl/zofl/internal/half"
 )
 
-// Some engines take weights in fewer bits than float32 has. Then parameters are rounded on their
-// way to the app, and its array is 2 or 4 times smaller.
+// Some engines take weights in fewer bits than float32 has. For these engines the library rounds
+// parameters as it writes them to the app's array. The array is then 2 or 4 times smaller.
 
 const halfBytes = 2
 
-// A form is how parameters are written. It is not a function. So the compiler knows which method it
-// calls, and reading a block allocates nothing.
+// A form is an encoding of parameters. A form is a struct and not a function value, so that reading
+// a block allocates nothing.
 type form struct {
 	width int     // bytes a parameter
-	scale float64 // of multiples in a signed byte each
+	scale float64 // with width 1: a byte b stands for b*scale
 }
 
 var (
@@ -25,7 +25,7 @@ var (
 	halves = form{width: halfBytes}
 )
 
-// multiples is the form of multiples of a scale.
+// multiples returns the form in which a signed byte b stands for b*scale.
 func multiples(scale float64) form { return form{1, scale} }
 
 // put writes x to dst.
@@ -44,10 +44,11 @@ func (f form) put(dst []byte, x []float32) {
 	}
 }
 
-// mostInt8 excludes -128, so that a parameter and its negative have the same magnitude.
+// mostInt8 limits bytes to -127..127, so that the bytes of a parameter and of its negative have the
+// same magnitude.
 const mostInt8 = 127
 
-// int8Of rounds to the nearest integer, to the even one of two, within +-127; a NaN becomes 0.
+// int8Of rounds x to the nearest integer, ties to even, and limits it to +-127. NaN becomes 0.
 func int8Of(x float64) int8 {
 	if x != x {
 		return 0
@@ -56,8 +57,8 @@ func int8Of(x float64) int8 {
 }
 
 // read writes parameters off, off+1, ... to dst, as many as fit and exist, and returns their
-// number. It gets them from the function read: floats directly into dst, other forms a block at a
-// time.
+// number. The function read supplies the parameters: floats directly into dst, other forms a block
+// at a time.
 //
 //	for i := range min(len(dst)/width, dim-off) {
 //		dst[width*i:width*(i+1)] = x[off+i]
@@ -73,7 +74,7 @@ func (f form) read(dst []byte, off, dim int, read func(x []float32, off int) err
 	room := rooms.Get().(*[block]float32)
 	defer rooms.Put(room)
 	for at, count := 0, 0; at < n; at += count {
-		count = min(n-at, block-(off+at)%block) // reads within a block are slow: do one
+		count = min(n-at, block-(off+at)%block) // reads that begin within a block are slow
 		x := room[:count]
 		if err := read(x, off+at); err != nil {
 			return 0, err
@@ -83,7 +84,7 @@ func (f form) read(dst []byte, off, dim int, read func(x []float32, off int) err
 	return n, nil
 }
 
-// rooms holds blocks to convert from.
+// rooms holds blocks of float32 for conversion.
 var rooms = sync.Pool{New: func() any { return new([block]float32) }}
 
 // fitting returns how many parameters from off on exist and fit in length bytes.

@@ -123,10 +123,11 @@ func (c *Config) AddServer(address string) (err error) {
 	return nil
 }
 
-// place returns the part of an address that logs may show: path and query may hold a secret.
+// place returns scheme and host of an address. Logs may show only these, because path and query may
+// hold a secret.
 func place(u *url.URL) string { return u.Scheme + "://" + u.Host }
 
-// withoutUser returns an address without the part before an @, which may be a secret.
+// withoutUser returns an address without the part before an @, because that part may hold a secret.
 func withoutUser(address string) string {
 	if at := strings.LastIndexByte(address, '@'); at >= 0 {
 		return "..." + address[at:]
@@ -134,7 +135,8 @@ func withoutUser(address string) string {
 	return address
 }
 
-// usablePort reports whether the port of an address, "" if it has none, can be dialed.
+// usablePort reports whether one can dial the port of an address. The port is "" if the address has
+// none.
 func usablePort(port string) bool {
 	n, err := strconv.ParseUint(port, 10, 16)
 	return port == "" || err == nil && n > 0
@@ -290,7 +292,7 @@ func (c *Config) checkServer(u *url.URL) error {
 	return nil
 }
 
-// workers returns the number of goroutines, as package client takes it.
+// workers returns the number of goroutines for client.Config.Workers.
 func (c *Config) workers() int { return min(c.Workers, runtime.NumCPU()) }
 
 // values returns the settings without the callbacks.
@@ -302,7 +304,7 @@ func (c *Config) values() Config {
 	}
 }
 
-// loopback says whether a host's name alone means this machine.
+// loopback says whether a host's name means this machine, without resolving the name.
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
@@ -314,7 +316,7 @@ func (c *Config) overTLS() bool {
 		func(u *url.URL) bool { return u.Scheme == "tls" || u.Scheme == "wss" })
 }
 
-// urls returns the servers as nats.Connect takes them.
+// urls returns the addresses of the servers, in the form that nats.Connect takes.
 func (c *Config) urls() []string {
 	list := make([]string, len(c.servers))
 	for i, u := range c.servers {

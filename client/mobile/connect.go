@@ -18,11 +18,13 @@ import (
 // traffic counts bytes at the socket, TLS included.
 type traffic struct{ sent, received atomic.Int64 }
 
-// dialWithin is how long a socket may take to open: NATS gives a custom dialer no timeout.
+// dialWithin is how long a socket may take to open. The library sets this limit, because NATS gives
+// a custom dialer no timeout.
 const dialWithin = 20 * time.Second
 
-// A dialer opens one socket at a time; a socket ends with ctx. If plaintext is set, it opens none
-// to another machine, whatever a name resolves to and whatever address a server sends.
+// A dialer opens one socket at a time, and closes the socket when ctx ends. If plaintext is set,
+// the dialer opens no socket to another machine, whatever a name resolves to and whatever address a
+// server sends.
 type dialer struct {
 	ctx       context.Context
 	plaintext bool
@@ -38,7 +40,8 @@ var _ nats.CustomDialer = (*dialer)(nil)
 func (d *dialer) Dial(network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(d.ctx)
 	d.replace(cancel) // NATS does not close the socket of a failed attempt
-	// TCP's probes would wake the radio every 15 s, NATS's pings only every 4 minutes.
+	// TCP's keep-alive probes would wake the phone's radio every 15 s; NATS's pings wake the radio
+	// only every 4 minutes.
 	to := net.Dialer{Timeout: d.within, Control: d.allow, KeepAlive: -1}
 	conn, err := to.DialContext(ctx, network, address)
 	if err != nil {
@@ -55,7 +58,8 @@ func (d *dialer) Dial(network, address string) (net.Conn, error) {
 	return &socket{conn, d.traffic, func() { unwatch(); cancel() }}, nil
 }
 
-// allow runs before a socket connects, with the address that the name resolved to.
+// allow refuses addresses of other machines if plaintext is set. The net package calls allow before
+// a socket connects, with the address to which the name resolved.
 func (d *dialer) allow(_, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if d.plaintext && (err != nil || !to.Addr().Unmap().IsLoopback()) {
@@ -65,7 +69,8 @@ func (d *dialer) allow(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// replace ends the latest socket or rest, and stores how to end the next one.
+// replace ends the latest socket or rest, and stores cancel, a function that ends the next socket
+// or rest.
 func (d *dialer) replace(cancel context.CancelFunc) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -116,13 +121,14 @@ func (s *socket) Close() error {
 	return s.Conn.Close()
 }
 
-// options returns the options of a connection. Its handlers count until ctx ends.
+// options returns the options of a connection. After ctx ends, handlers no longer change the
+// client's online state.
 func (c *Client) options(ctx context.Context, d *dialer) []nats.Option {
 	opts := append(client.ConnectOptions(c.settings.Device),
 		nats.SetCustomDialer(d),
 		nats.SkipHostLookup(), // the dialer resolves names, and stops with ctx
-		// A server's greeting comes before TLS. So an attacker in the middle can add a server whose name
-		// is on a certificate of the attacker.
+		// A server's greeting comes before TLS. So an attacker in the middle could add a server for whose
+		// name the attacker has a certificate.
 		nats.IgnoreDiscoveredServers(),
 		nats.ConnectHandler(func(*nats.Conn) { c.online(ctx, true, nil) }),
 		nats.ReconnectHandler(func(*nats.Conn) { c.online(ctx, true, nil) }),
@@ -154,8 +160,8 @@ func (c *Client) options(ctx context.Context, d *dialer) []nats.Option {
 	return opts
 }
 
-// online records that a connection opened or closed. It ignores calls after ctx ended,
-// because NATS may report on an earlier connection late.
+// online records that a connection opened or closed. online ignores calls after ctx ended, because
+// NATS may report late on an earlier connection.
 func (c *Client) online(ctx context.Context, connected bool, err error) {
 	defer contain()
 	c.mu.Lock()
@@ -174,8 +180,8 @@ func (c *Client) online(ctx context.Context, connected bool, err error) {
 	c.tellState(reason)
 }
 
-// tellLast reports the last failed attempt before the next one: NATS calls no handler when a server
-// was reached and then failed in TLS or refused the user.
+// tellLast reports the last failed attempt before the next one: NATS calls no handler if it reached
+// a server and then TLS failed or the server refused the user.
 func (c *Client) tellLast() {
 	defer contain()
 	c.mu.Lock()
@@ -186,10 +192,10 @@ func (c *Client) tellLast() {
 	}
 }
 
-// unreachable reports why there is no connection, or which permission the server denies.
+// unreachable tells the listener why there is no connection, or which permission the server denies.
 func (c *Client) unreachable(err error) {
 	defer contain()
-	// A connection that this package itself closed is not a fault.
+	// The errors of a connection that this package itself closed are no faults.
 	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, net.ErrClosed) {
 		c.tellFault(connectCode(err), connectText(err))
 	}

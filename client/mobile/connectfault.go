@@ -42,8 +42,8 @@ func connectText(err error) string {
 	return err.Error()
 }
 
-// untrusted reports whether a TLS handshake failed because of the other side, not because
-// of the network.
+// untrusted reports whether a TLS handshake failed because of what the server sent, not because of
+// the network.
 func untrusted(err error) bool {
 	var (
 		certificate *tls.CertificateVerificationError

@@ -46,7 +46,7 @@ func (p *Plan) DeadlineMilliseconds() int64 { return int64(p.plan.Deadline) }
 // Memory is how many bytes the client allocates for the plan, at most: see [Config].MemoryLimit.
 func (p *Plan) Memory() int64 {
 	if p.plan.Dim == 0 {
-		return 0 // made by a binding's constructor
+		return 0 // a binding's constructor made p
 	}
 	return int64(footprint.Bytes(&p.plan, footprint.Device{Flat: p.flat, Workers: p.workers}))
 }
@@ -61,7 +61,7 @@ func (c *Config) SetConsent(consent Consent) {
 	c.callbacks.consent = consent
 }
 
-// accept asks the app about a plan.
+// accept asks the app's Consent whether the device accepts a plan.
 func (d *device) accept(p *plan.Plan) error {
 	flat := held(d.callbacks, func() bool { return d.whole != nil })
 	workers := cmp.Or(d.workers, runtime.GOMAXPROCS(0))

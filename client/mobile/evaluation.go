@@ -73,7 +73,7 @@ func (e *Evaluation) Block(off, count int) (params []byte) {
 	return copyOf(off, count, len(e.x), e.read)
 }
 
-// read is called with mu held.
+// read copies parameters to to. The caller holds mu.
 func (e *Evaluation) read(to []float32, off int) error {
 	copy(to, e.x[off:])
 	return nil

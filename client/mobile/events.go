@@ -28,12 +28,12 @@ type Listener interface {
 //
 // Invariants:
 //  1. At most one goroutine calls the listener.
-//  2. No lock is held during a call.
+//  2. The goroutine holds no lock while it calls the listener.
 //  3. Without a listener the queue is empty.
 type events struct {
 	mu       sync.Mutex    // guards the fields below
 	listener Listener      // nil: none
-	queue    []event       // at most one event of a kind, the longest waiting first
+	queue    []event       // at most one event of a kind, the oldest first
 	busy     chan struct{} // closed when the goroutine ends; nil: there is none
 }
 
@@ -43,15 +43,15 @@ type event struct {
 	tell func(Listener) error
 }
 
-// Kinds of events. Each fault code counts as its own kind, so that a fault does not hide the fault
-// that caused it.
+// The kinds of events. Each fault code is a kind, so that in the queue a fault does not replace the
+// fault that caused it.
 const (
 	aState    = "state"
 	aProgress = "progress"
 	aFault    = "fault "
 )
 
-// post queues a call of the listener. It replaces a queued call of the same kind.
+// post queues a call of the listener, in place of a queued call of the same kind.
 func (e *events) post(kind string, tell func(Listener) error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -81,7 +81,8 @@ func (e *events) deliver(done chan struct{}) {
 	}
 }
 
-// next returns the kind that has waited longest, so that every kind gets its turn.
+// next removes and returns the event that has waited longest, so that the listener receives every
+// kind.
 func (e *events) next() (Listener, func(Listener) error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -96,7 +97,7 @@ func (e *events) next() (Listener, func(Listener) error) {
 
 func callListener(l Listener, tell func(Listener) error) {
 	defer contain()
-	_ = tell(l) // its errors are the listener's own business
+	_ = tell(l) // an error of the listener has no effect
 }
 
 // settle waits until the queue is empty, but no longer than patience.
@@ -115,7 +116,7 @@ func (e *events) settle(patience time.Duration) {
 	}
 }
 
-// release drops the listener. A call in progress continues.
+// release drops the listener and the queue. A call in progress continues.
 func (e *events) release() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -24,8 +24,8 @@ func (f *fault) Error() string {
 	return f.code + ": " + strings.TrimPrefix(printable(message(f.err)), f.code+": ")
 }
 
-// maxText is how many bytes of a text reach the app: a text from a server or an exception may have
-// megabytes, for which Java's heap has no room.
+// maxText is the largest number of bytes of a text that the library passes to the app. A text from
+// a server or an exception may have megabytes, and Java's heap may have no room for them.
 const maxText = 16 << 10
 
 // printable turns a text that may come from a server into valid UTF-8: Objective-C turns any other
@@ -39,8 +39,8 @@ func printable(s string) string {
 
 func (f *fault) Unwrap() error { return f.err }
 
-// message returns the text of an error without the names of the packages that made it, because an
-// app does not know these.
+// message returns the text of an error without the names of Go packages, because app developers do
+// not know these packages.
 func message(err error) string {
 	parts := strings.Split(err.Error(), ": ")
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool {
@@ -52,7 +52,7 @@ func faultf(code, format string, args ...any) error {
 	return &fault{code, fmt.Errorf(format, args...)}
 }
 
-// marks maps errors of other packages to codes, the more specific first.
+// marks maps errors of other packages to codes. More specific errors come first.
 var marks = []struct {
 	err  error
 	code string
@@ -65,7 +65,7 @@ var marks = []struct {
 	{client.ErrPlan, CodePlan},
 	{replica.ErrDim, CodeDim},
 	{replica.ErrInitial, CodeInitial},
-	{replica.ErrForeign, CodeStore}, // of another run
+	{replica.ErrForeign, CodeStore}, // state of another run
 	{plan.ErrRunKey, CodeRunKey},
 	{wire.ErrUpgrade, CodeUpgrade},
 	{client.ErrRunning, CodeRunning},

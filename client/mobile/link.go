@@ -7,8 +7,8 @@ import (
 	"github.com/zofl/zofl/bus"
 )
 
-// A link is a Bus over the connection of the current Run. Each Run has its own connection;
-// without one the link is offline.
+// A link is a Bus over the connection of the current Run. Each Run has its own connection. Without
+// a connection the link is offline.
 type link struct {
 	failed func(err error) // called with a handler's panic
 
@@ -62,8 +62,8 @@ func (l *link) RequestGood(ctx context.Context, subject string, data []byte,
 	return bus.RequestGood(ctx, b, subject, data, good)
 }
 
-// Subscribe subscribes on the current connection. A handler that panics ends Run instead of
-// the process; its goroutine belongs to the connection.
+// Subscribe subscribes on the current connection. A panic of a handler ends Run instead of the
+// process. A handler runs on a goroutine of the connection, so Subscribe must recover there.
 func (l *link) Subscribe(subject string, handle func(bus.Message)) (bus.Subscription, error) {
 	b, err := l.now()
 	if err != nil {

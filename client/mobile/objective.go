@@ -33,10 +33,10 @@ type BlockObjective interface {
 
 var errReleased = errors.New("the client was stopped")
 
-// callbacks are the app's objects, until they are released.
+// callbacks holds the app's objects until release drops them.
 type callbacks struct {
 	mu        sync.Mutex
-	whole     Objective // one of these three is not nil
+	whole     Objective // of whole, byBlocks and byBatches one is not nil
 	byBlocks  BlockObjective
 	byBatches BatchObjective
 	evaluator Evaluator
@@ -44,20 +44,21 @@ type callbacks struct {
 	trust     Trust
 }
 
-// release drops the app's objects. One that is running stays until it returns.
+// release drops the app's objects. An object whose callback is running stays until the callback
+// returns.
 func (c *callbacks) release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clear()
 }
 
-// clear is called with mu held.
+// clear drops the app's objects. The caller holds mu.
 func (c *callbacks) clear() {
 	c.whole, c.byBlocks, c.byBatches = nil, nil, nil
 	c.evaluator, c.consent, c.trust = nil, nil, nil
 }
 
-// moved returns the callbacks and drops them here.
+// moved returns the app's objects in new callbacks, and drops them from c.
 func (c *callbacks) moved() *callbacks {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -67,7 +68,7 @@ func (c *callbacks) moved() *callbacks {
 	return to
 }
 
-// take undoes moved.
+// take sets the callbacks of c to those of from. It undoes moved.
 func (c *callbacks) take(from *callbacks) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,7 +76,7 @@ func (c *callbacks) take(from *callbacks) {
 	c.evaluator, c.consent, c.trust = from.evaluator, from.consent, from.trust
 }
 
-// held returns one of the callbacks, which may be nil.
+// held returns the callback that which returns, or nil. held calls which with mu held.
 func held[T any](c *callbacks, which func() T) T {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,7 +90,7 @@ type device struct {
 	samples int
 	workers int
 	policy  *policy
-	seen    atomic.Pointer[Plan] // the plan about which the client asked last
+	seen    atomic.Pointer[Plan] // the plan about which the client asked Consent last
 }
 
 func (d *device) Dim() int                         { return d.dim }
@@ -125,7 +126,8 @@ func (b blocks) LossAt(ctx context.Context, x *objective.Point, batch objective.
 	return loss, said(err)
 }
 
-// objective returns the callbacks as package client takes them.
+// objective returns the app's loss, and its evaluator if there is one, in the form that package
+// client takes.
 func (d *device) objective() objective.Objective {
 	e := evaluatorAdapter{d}
 	switch {

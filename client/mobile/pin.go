@@ -37,8 +37,8 @@ func (c *Config) AddPin(pin string) (err error) {
 }
 
 // pinned returns an error unless the server has proved that it has a pinned key. chains are the
-// chains that crypto/tls verified, if it did. A certificate that the server merely sent proves
-// nothing.
+// chains that crypto/tls verified, or nil if crypto/tls verified none. A certificate that the
+// server sent, but that is in no verified chain, proves nothing.
 func (c *Config) pinned(list []*x509.Certificate, chains [][]*x509.Certificate, host string) error {
 	if len(c.keys) == 0 || c.hasKey(list[0]) ||
 		slices.ContainsFunc(slices.Concat(chains...), c.hasKey) {

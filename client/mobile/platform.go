@@ -40,7 +40,7 @@ func (c *Client) Reconnect() {
 	nc, d, online := c.nc, c.dialer, c.status.online
 	c.mu.Unlock()
 	if d != nil && !online {
-		d.hangUp() // an attempt on the previous network
+		d.hangUp() // end an attempt on the previous network
 	}
 	if nc == nil || !c.reconnectBusy.CompareAndSwap(false, true) {
 		return
@@ -52,11 +52,11 @@ func (c *Client) Reconnect() {
 	go c.reconnect(nc, stuck) // ForceReconnect waits for that attempt
 }
 
-// flushWithin is how long a connection that is being left may take to finish its writes. Without a
-// network NATS would try for a minute.
+// flushWithin is how long Reconnect lets the old connection finish its writes. Without a network
+// NATS would try for a minute.
 const flushWithin = time.Second
 
-// reconnect opens a new connection. It calls stuck if that takes longer than flushWithin.
+// reconnect opens a new connection, and calls stuck if that takes longer than flushWithin.
 func (c *Client) reconnect(nc *nats.Conn, stuck func()) {
 	defer contain()
 	defer c.reconnectBusy.Store(false)

@@ -19,7 +19,7 @@ type policy struct {
 	power   power
 }
 
-// The app's reports about the device; known is false until there is one.
+// The app's last reports about the device; known is false before the first report.
 type (
 	network struct{ known, connected, metered bool }
 	power   struct {
@@ -28,8 +28,8 @@ type (
 	}
 )
 
-// blocked returns the reason why the device may not work now, or "" if it may. A requirement is not
-// met until the app has reported on it.
+// blocked returns the reason why the device may not work now, or "" if the device may work. A
+// requirement counts as not met until the app has reported on it.
 func (p *policy) blocked() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,8 +65,8 @@ func (p *policy) setPower(charging bool, percent int) {
 	p.power = power{true, charging, percent}
 }
 
-// about returns what the device says about itself to the operator. It leaves out what the app did
-// not report.
+// about returns what the device says about itself to the operator. about leaves out what the app
+// has not reported.
 func (p *policy) about(program string) deviceinfo.Device {
 	d := deviceinfo.Device{Program: program, Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	p.mu.Lock()

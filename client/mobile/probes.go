@@ -27,7 +27,7 @@ type Probes struct {
 
 	mu     sync.Mutex    // guards what follows
 	losses []float64     // nil: the call is over
-	lists  [][][]float32 // what reads of one probe keep for the next: Count times nil
+	lists  [][][]float32 // slices of Count nil elements, for reads to reuse
 }
 
 // Count is the number of probes, 2P in a round of P perturbations with central differences and 1+P
@@ -119,8 +119,8 @@ func (p *Probes) one(probe int) func(to []float32, off int) error {
 	}
 }
 
-// list returns an element for each probe, all nil. Reads keep them for the next read, because
-// several threads of the app may read many blocks.
+// list returns a slice with a nil element for each probe. Reads give the slice back with leave, so
+// that many reads, also of several threads of the app, allocate little.
 func (p *Probes) list() [][]float32 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -169,7 +169,7 @@ func (p *Probes) ReadAll(off, count int, dst []byte) (n int, err error) {
 	defer p.leave(all)
 	aligned := x != nil
 	if !aligned {
-		x = getFloats(dst) // where n < count, the rest of dst keeps its bytes
+		x = getFloats(dst) // if n < count, the rest of dst keeps its bytes
 	}
 	for i := range all {
 		all[i] = x[i*count:][:n]
@@ -198,7 +198,7 @@ func (p *Probes) SetLoss(probe int, loss float64) (err error) {
 	return nil
 }
 
-// check reports an error unless there is a probe of a number.
+// check returns an error unless a probe has this number.
 func (p *Probes) check(probe int) error {
 	switch {
 	case p == nil || p.x == nil:
@@ -230,13 +230,13 @@ func (b batches) LossesAt(ctx context.Context, x *objective.Points, batch object
 	if o == nil {
 		return errReleased
 	}
-	// A thread of the app may set losses late, so the losses are not the runtime's memory.
+	// A thread of the app may set losses after the call, so Probes has memory of its own for losses.
 	p := &Probes{ctx: ctx, x: x, batch: batch, plan: b.seen.Load(),
 		losses: make([]float64, len(losses))}
 	for i := range p.losses {
 		p.losses[i] = math.NaN()
 	}
-	defer p.end() // after a panic too
+	defer p.end() // also after a panic
 	err := said(o.Losses(p))
 	copy(losses, p.end())
 	return err

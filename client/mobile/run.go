@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/client"
 )
 
-// Reasons why a Run ends without an error.
+// The causes with which Run ends without an error.
 var (
 	errStopped = errors.New("stopped")
 	errBudget  = errors.New("the time is up")
@@ -74,10 +74,10 @@ func (c *Client) run(ctx context.Context) error {
 	return coded(err)
 }
 
-// takePartInTurns takes part over one connection after another: NATS gives up a server for good
-// after an error from it that NATS does not know.
+// takePartInTurns takes part in the run, over one connection after another: after an error that
+// NATS does not know, the NATS client closes the connection for good.
 func (c *Client) takePartInTurns(ctx context.Context) error {
-	if err := c.inner.Load(); err != nil { // the app may want the model before there is a network
+	if err := c.inner.Load(); err != nil { // so the app has the model even without a network
 		return err
 	}
 	c.tellState("")
@@ -97,12 +97,12 @@ func (c *Client) takePartInTurns(ctx context.Context) error {
 	}
 }
 
-// steady is how long a connection must last to count as good: the longest pause before an
-// attempt.
+// steady is how long a connection must last to count as good: the longest pause between two
+// connections.
 const steady = 5 * time.Minute
 
-// inARow returns how many connections in a row have ended for good. A good connection
-// starts the count, and so the pauses, again.
+// inARow returns how many connections in a row have ended for good. After a good connection the
+// count, and so the pauses, start from the beginning.
 func inARow(before int, lasted time.Duration) int {
 	if lasted >= steady {
 		return 1
@@ -110,12 +110,13 @@ func inARow(before int, lasted time.Duration) int {
 	return before + 1
 }
 
-// takePart connects, takes part until the connection ends for good, and closes it.
+// takePart connects, takes part until the connection ends for good, and closes the connection.
 func (c *Client) takePart(ctx context.Context, d *dialer) (*nats.Conn, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	c.connect(nil, d)
-	// Without this, a client that waits for an announcement would notice only at its next request.
+	// Without this handler a client that waits for an announcement would notice the end of the
+	// connection only at its next request.
 	closed := nats.ClosedHandler(func(*nats.Conn) { end(bus.ErrClosed) })
 	opts := append(c.options(ctx, d), closed, func(o *nats.Options) error {
 		o.Servers = c.settings.urls()
@@ -130,8 +131,8 @@ func (c *Client) takePart(ctx context.Context, d *dialer) (*nats.Conn, error) {
 	return nc, c.inner.Run(ctx)
 }
 
-// connect sets the current connection, or nil for none. It makes no call to the connection,
-// because that would wait for an attempt to connect.
+// connect sets the current connection, or nil for none. connect calls no method of the connection,
+// because the method would wait while NATS tries to connect.
 func (c *Client) connect(nc *nats.Conn, d *dialer) {
 	if nc == nil {
 		c.link.set(nil)
@@ -162,7 +163,7 @@ func (c *Client) start(cancel context.CancelCauseFunc) error {
 
 // finishRun ends what start began.
 func (c *Client) finishRun() {
-	n, rounds := c.inner.Record() // the last record may be unreported, and Load reports none
+	n, rounds := c.inner.Record() // record may lack the last one, and Load reports none
 	c.mu.Lock()
 	c.cancel = nil
 	c.status.record, c.status.round, c.status.last = n, rounds, max(c.status.last, n)
@@ -176,15 +177,15 @@ func (c *Client) finishRun() {
 	}
 }
 
-// finish releases the app's objects. A binding holds such an object until the garbage collector
-// collects its Go value, so collect now.
+// finish releases the app's objects. A binding holds an object of the app until the garbage
+// collector collects the object's Go value, so finish runs the collector.
 func (c *Client) finish() {
 	c.events.release()
 	c.device.release()
 	runtime.GC()
 }
 
-// fail ends Run with an error.
+// fail makes a Run that is in progress end with an error.
 func (c *Client) fail(err error) {
 	c.mu.Lock()
 	cancel := c.cancel

@@ -8,12 +8,12 @@ import (
 	"github.com/zofl/zofl/client"
 )
 
-// collectEvery is how many contributions may leave garbage before it is collected: about 200 kB. By
-// default Go lets garbage grow to the size of the live memory, which is mainly the model. A program
-// would set GOMEMLIMIT; a library cannot.
+// collectEvery is the number of contributions after which the client runs the garbage collector. So
+// many contributions leave about 200 kB of garbage. By default Go lets garbage grow to the size of
+// the live memory, mainly the model. A program would set GOMEMLIMIT, but a library cannot.
 const collectEvery = 64
 
-// record takes a report of progress, on the goroutine of Run.
+// record takes a report of progress from package client, on the goroutine of Run.
 func (c *Client) record(p client.Progress) error {
 	c.mu.Lock()
 	before, s := c.status, &c.status
@@ -40,7 +40,7 @@ func (c *Client) record(p client.Progress) error {
 	return nil
 }
 
-// tellDecline reports why a round was declined.
+// tellDecline tells the listener why the device declined a round.
 func (c *Client) tellDecline(p client.Progress) {
 	code, text := declines[p.Declined], ""
 	switch {

@@ -13,11 +13,11 @@ var errSilent = errors.New("an exception without a message")
 
 // A thrown is an exception that an app threw.
 type thrown struct {
-	error                 // of the binding: text is only in its Error
+	error                 // the binding's error, whose text only Error returns
 	class, message, stack string
 }
 
-// Error is as Java prints a throwable.
+// Error returns the text with which Java prints a throwable.
 func (t *thrown) Error() string {
 	text := t.class
 	if t.message != "" {
@@ -28,7 +28,8 @@ func (t *thrown) Error() string {
 
 func (t *thrown) Unwrap() error { return t.error }
 
-// said makes the error of a callback readable: it says which class threw, and where.
+// said makes the error of a callback readable: the result names the class of the exception, and has
+// its stack.
 func said(err error) error {
 	if err == nil {
 		return nil
@@ -43,8 +44,8 @@ func said(err error) error {
 	return err
 }
 
-// reason returns the text for an exception with a message for people: the message, or else the
-// class.
+// reason returns an error whose text is for people: the message of the exception, or its class if
+// it has no message.
 func reason(err error) error {
 	err = said(err)
 	switch t, ok := err.(*thrown); {

@@ -68,7 +68,7 @@ func (c *Config) SetTrust(trust Trust) {
 	c.asksTrust = trust != nil
 }
 
-// trustWithin is how long a Trust may take: as long as the socket has for the handshake.
+// trustWithin is how long a Trust may take: the time limit of the TLS handshake.
 const trustWithin = dialWithin
 
 var (
@@ -85,7 +85,8 @@ type truster struct {
 
 func newTruster(c *callbacks) *truster { return &truster{c, trustWithin, make(chan struct{}, 1)} }
 
-// ask returns the app's decision on a chain. It gives up with ctx, or when time is up.
+// ask returns the app's decision on a chain. ask returns an error when ctx ends, or when the time
+// is up.
 func (t *truster) ask(ctx context.Context, chain *Chain) error {
 	trust := held(t.callbacks, func() Trust { return t.callbacks.trust })
 	if trust == nil {

@@ -10,22 +10,23 @@ import (
 	"github.com/zofl/zofl/client/enroll"
 )
 
-// A verifier decides about the certificates of the servers of a Config.
+// A verifier decides whether to accept the certificates of the servers of a Config.
 type verifier struct {
 	*Config
 	ctx   context.Context // of Run
 	trust *truster
 }
 
-// ownTLS says whether the Config has settings of TLS.
+// ownTLS says whether the Config has TLS settings of its own: authorities, a Trust or pins.
 func (c *Config) ownTLS() bool {
 	return c.roots != nil || c.pin != nil || c.asksTrust || len(c.keys) > 0
 }
 
-// tls returns the settings of a connection.
+// tls returns the TLS settings of a connection.
 func (v *verifier) tls() *tls.Config {
 	t := &tls.Config{RootCAs: v.roots, MinVersion: tls.VersionTLS12}
-	// The app decides, or the authority is known by its fingerprint alone: crypto/tls cannot verify.
+	// crypto/tls cannot verify certificates if the app decides, or if only the authority's fingerprint
+	// is known.
 	t.InsecureSkipVerify = v.asksTrust || v.pin != nil
 	if t.InsecureSkipVerify || len(v.keys) > 0 {
 		t.VerifyConnection = v.verify
@@ -48,8 +49,8 @@ func (v *verifier) verify(s tls.ConnectionState) error {
 	return &tls.CertificateVerificationError{UnverifiedCertificates: s.PeerCertificates, Err: err}
 }
 
-// host returns the server of the Config that owns the first certificate. An IP address is in no TLS
-// greeting: there s.ServerName is empty.
+// host returns the server of the Config that owns the first certificate. For a server with an IP
+// address s.ServerName is empty, because the TLS greeting has no IP address.
 func (v *verifier) host(s *tls.ConnectionState) (string, error) {
 	var err error = x509.HostnameError{Certificate: s.PeerCertificates[0], Host: s.ServerName}
 	for _, u := range v.servers {

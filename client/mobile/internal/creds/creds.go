@@ -22,9 +22,9 @@ const (
 
 var nkeyText = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// Option returns the option for the text of a NATS credentials file or the seed of a
-// user's nkey. It extracts the parts itself: NATS's reader sends a text that it does not
-// recognize, possibly a secret, to the server as the user's token. Errors never contain the text.
+// Option returns the option for the text of a NATS credentials file or the seed of a user's nkey.
+// Option extracts the parts itself, because NATS's reader sends a text that it does not recognize
+// to the server as the user's token, and the text may be a secret. Errors never contain the text.
 func Option(text string) (nats.Option, error) {
 	token, seed := "", ""
 	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
@@ -54,8 +54,8 @@ func Option(text string) (nats.Option, error) {
 	return nats.UserJWT(func() (string, error) { return token, nil }, sign), nil
 }
 
-// Refuse returns an error that says why a text is refused, and which text to give instead. It never
-// contains the text, which is a secret.
+// Refuse returns an error that says why Option refuses a text, and which text to give instead. The
+// error never contains the refused text, because that text is a secret.
 func Refuse(why string) error {
 	return fmt.Errorf(
 		"%s: give the text of a NATS credentials file (-----BEGIN NATS USER JWT-----), "+

@@ -1,4 +1,5 @@
-// Package devicedir has the directory of a device that trains now and then.
+// Package devicedir stores the state of a device in a directory that the device opens only while it
+// trains.
 package devicedir
 
 import (
@@ -14,15 +15,15 @@ import (
 // A Dir is a Store that is open only while the client needs it, so that a client that
 // does not run holds no lock.
 //
-// Invariant: before a store saves anything in the directory it signs, with a new name each time it
-// opens the directory.
+// Invariant: before a Dir saves an item, it writes a signature to the directory: a random name that
+// is new each time the Dir opens the directory.
 type Dir struct {
 	dir string
 
 	mu      sync.Mutex   // guards what follows
 	store   client.Store // nil: closed
-	user    string       // the last signature that this store knows of; "": none
-	signed  bool         // this store has signed since it was opened
+	user    string       // the last signature that this Dir knows; "": none
+	signed  bool         // this Dir has signed since it was opened
 	changed bool
 }
 
@@ -49,7 +50,7 @@ func (s *Dir) Open() error {
 	return nil
 }
 
-// itemUser holds the signature of the store that saved last.
+// itemUser is the item that holds the signature of the Dir that saved last.
 const itemUser = "user"
 
 func (s *Dir) lastUser() (name string, err error) {
@@ -64,7 +65,7 @@ func (s *Dir) lastUser() (name string, err error) {
 	return name, err
 }
 
-// sign signs, unless this store has done so since it was opened.
+// sign writes a new signature, unless this Dir has signed since it was opened.
 func (s *Dir) sign() error {
 	if s.signed {
 		return nil
@@ -80,7 +81,8 @@ func (s *Dir) sign() error {
 	return err
 }
 
-// Changed reports whether another store has saved anything since the last call.
+// Changed reports whether another Dir has saved an item in the directory since the last call of
+// Changed.
 func (s *Dir) Changed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
