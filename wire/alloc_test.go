@@ -58,8 +58,8 @@ func TestUploadDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// A reader of many records allocates for the first round only, and nothing of one
-// record remains in the next.
+// A reader of many records allocates memory only for the first round, and no value of one record
+// remains in the next record.
 func TestRoundsDoNotAllocate(t *testing.T) {
 	end := (&wire.Record{N: 7, Kind: wire.KindEnd,
 		End: &wire.End{Reason: wire.EndRequested}}).Append(nil)
@@ -99,9 +99,9 @@ func TestRoundsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// TestHostileFramesAllocateLittle: whatever a frame claims, decoding it allocates a
-// small multiple of its length. The constant allows for a decode error, or a plan, and
-// for the runtime.
+// TestHostileFramesAllocateLittle: whatever sizes a frame claims, decoding the frame allocates at
+// most a small multiple of its length. The constant allows for a decode error, or a plan, and for
+// the runtime.
 func TestHostileFramesAllocateLittle(t *testing.T) {
 	const perByte, constant = 10, 1024
 	for _, v := range append(loadVectors(t), longFrames()...) {
@@ -119,7 +119,7 @@ func TestHostileFramesAllocateLittle(t *testing.T) {
 	}
 }
 
-// longFrames allocate as much as possible for each of their bytes.
+// longFrames returns frames for which a decoder allocates as much as possible per byte.
 func longFrames() []wiretest.Vector {
 	body := func(kind uint64, body wiretest.Value) []byte {
 		n := uint64(9)
@@ -142,7 +142,7 @@ func longFrames() []wiretest.Vector {
 	segment := wiretest.Array(wiretest.Str(""), u(0), u(0), wiretest.Float(0), wiretest.Float(0),
 		wiretest.Float(0))
 	box := wiretest.Array(wiretest.Float(0), wiretest.Float(1))
-	// As many elements as a head can claim if each were a single byte.
+	// The head claims as many elements as could follow if each element had one byte.
 	fewTerms := fill(wiretest.Wide(0xdc, 4096), 820, wiretest.Array(u(0), u(0), wiretest.Bin()))
 	fewSegments := fill(wiretest.Wide(0xdc, 512), 27, segment)
 	records := fill(wiretest.Wide(0xdc, 30000), 30000, wiretest.Bin())

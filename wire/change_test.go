@@ -18,8 +18,8 @@ func fullPlan(t testing.TB) *plan.Plan {
 	return r.Plan
 }
 
-// TestChangeCarriesEveryField: each changeable field survives encoding, also with value
-// zero.
+// TestChangeCarriesEveryField: each changeable field survives encoding and decoding, also with the
+// value zero.
 func TestChangeCarriesEveryField(t *testing.T) {
 	full := fullPlan(t)
 	for _, f := range plan.Fields() {
@@ -45,7 +45,7 @@ func TestChangeCarriesEveryField(t *testing.T) {
 	}
 }
 
-// TestMinusZero: an encoded plan has no -0, so that 0 has one form.
+// TestMinusZero: an encoded plan has no -0, so that 0 has only one encoding.
 func TestMinusZero(t *testing.T) {
 	p := testPlan(t)
 	p.WeightDecay = float32(math.Copysign(0, -1))

@@ -61,9 +61,9 @@ func TestCohortsDiffer(t *testing.T) {
 	}
 }
 
-// TestCohortsAreFair counts how often each slot, and each pair of neighbors, is asked
-// over many records. Keys are fixed, so the test is deterministic; the bound is five
-// standard deviations of a chi-square.
+// TestCohortsAreFair counts how often cohorts have each slot, and each pair of neighboring slots,
+// over many records. The keys are fixed, so the test is deterministic. The bound is five standard
+// deviations of a chi-square.
 func TestCohortsAreFair(t *testing.T) {
 	const draws = 2000
 	for _, c := range []wire.Cohort{{Sampled: 1, Members: 2}, {Sampled: 1, Members: 3},
@@ -82,8 +82,8 @@ func TestCohortsAreFair(t *testing.T) {
 				}
 			}
 		}
-		// A cohort is drawn without replacement, so the counts have a fixed sum:
-		// (m-1)/m of the sum of squares is chi-square with m-1 degrees of freedom.
+		// A cohort is a draw without replacement, so the counts have a fixed sum: (m-1)/m of the sum of
+		// squares is chi-square with m-1 degrees of freedom.
 		square := 0.0
 		for _, got := range times {
 			square += (got - draws*p) * (got - draws*p) / (draws * p * (1 - p)) * (m - 1) / m
@@ -167,7 +167,7 @@ func TestSampled(t *testing.T) {
 	}
 }
 
-// TestSlots: Slots has each slot that Has has, once.
+// TestSlots: Slots returns exactly the slots for which Has is true, each slot once.
 func TestSlots(t *testing.T) {
 	for _, members := range []uint32{1, 2, 3, 7, 64, 65, 1000} {
 		for _, sampled := range []uint64{0, 1, 2, uint64(members) / 2, uint64(members),

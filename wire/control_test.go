@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// TestControl: a control variate may follow a contribution; anything else there belongs
-// to a later version.
+// TestControl: a control variate may follow a contribution; any other bytes there belong to a later
+// version.
 func TestControl(t *testing.T) {
 	want := wire.ControlVariate{N: 7, Scalars: wire.AppendScalars(nil, 1, -2)}
 	for _, rest := range [][]byte{want.Append(nil), append(want.Append(nil), 0xa1, 'x')} {
@@ -46,8 +46,8 @@ func TestControl(t *testing.T) {
 	}
 }
 
-// TestKey: a public plan has its key; a private one accepts the secret that it was made
-// with, and no other.
+// TestKey: Key returns the key of a public plan. For a private plan Key accepts only the secret
+// with which the plan was made.
 func TestKey(t *testing.T) {
 	secret, other := slices.Repeat([]byte{1}, 32), slices.Repeat([]byte{2}, 32)
 	public, private := testPlan(t), testPlan(t)

@@ -13,7 +13,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// TestTextsAreReadable: whatever bytes an error's text has, its frame can be decoded.
+// TestTextsAreReadable: a frame with the text of an error can be decoded, whatever bytes the text
+// has.
 func TestTextsAreReadable(t *testing.T) {
 	texts := []string{"", "why", strings.Repeat("x", wire.MaxReason),
 		strings.Repeat("x", wire.MaxReason+1),
@@ -151,8 +152,8 @@ func TestLargestContributionFits(t *testing.T) {
 	}
 }
 
-// TestLargestPieceFits: MaxPiece leaves room for a frame's other fields, and one byte more
-// is refused.
+// TestLargestPieceFits: MaxPiece leaves room for a frame's other fields, and decoders refuse a
+// piece of MaxPiece + 1 bytes.
 func TestLargestPieceFits(t *testing.T) {
 	const size = 4 * plan.MaxDense
 	for length, want := range map[int]error{wire.MaxPiece: nil, wire.MaxPiece + 1: wire.ErrLimit} {
@@ -304,8 +305,8 @@ func TestSubjects(t *testing.T) {
 	}
 }
 
-// TestReference: a reference may follow an announcement; anything else there belongs to
-// a later version.
+// TestReference: a reference may follow an announcement; any other bytes there belong to a later
+// version.
 func TestReference(t *testing.T) {
 	want := wire.Reference{N: 64, Tip: wire.Tip{1, 2}, Digest: [8]byte{3, 4}}
 	for _, rest := range [][]byte{want.Append(nil), append(want.Append(nil), 0xa1, 'x')} {

@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// fuzz checks that a decoder does not panic, that its error is a *DecodeError, and that
-// what it accepts encodes to the same bytes. The seeds are the vectors of every frame.
+// fuzz checks that a decoder does not panic, that its error is a *DecodeError, and that a frame
+// that it accepts encodes to the same bytes. The seeds are the vectors of every frame.
 func fuzz(f *testing.F, frame string) {
 	for _, v := range loadVectors(f) {
 		f.Add(v.Bytes)

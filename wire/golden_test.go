@@ -13,7 +13,8 @@ import (
 
 const goldenFile = "testdata/golden.txt"
 
-// goldens returns lines "what = value", with which ports can check themselves.
+// goldens returns lines "what = value". Ports to other languages compare their results with these
+// lines.
 func goldens(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("# Values that every implementation must get; SPEC.md says how. Hexadecimal or " +

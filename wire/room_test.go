@@ -6,8 +6,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// TestRoom: a connection that takes a whole frame changes nothing, and another leaves room for the
-// rest of the frame.
+// TestRoom: on a connection that takes the longest frame, Room returns most. On another connection
+// Room leaves space for the rest of the frame.
 func TestRoom(t *testing.T) {
 	for _, tt := range []struct {
 		payload    int64

@@ -16,7 +16,7 @@ import (
 
 const specFile = "../docs/wire.md"
 
-// generated are the parts of the specification that are generated from the code.
+// generated has the functions that generate parts of the specification from the code.
 var generated = map[string]func(*testing.T) string{
 	"fields": fieldTable, "choices": choiceTable, "limits": limitTable, "bytes": byteTable,
 	"parts": partTable,
@@ -115,7 +115,8 @@ func byteTable(t *testing.T) string {
 		f.Up.Payload, f.Up.Socket, f.Down.Payload, f.Down.Socket)
 }
 
-// partTable has the parts of a round of relay, in full and compact, and the least.
+// partTable returns a table of the bytes of a relay round by purpose: in the long form, in the
+// short form, and the lower bound.
 func partTable(t *testing.T) string {
 	p := planOf(t, "fedzo")
 	p.Steps, p.Perturbations, p.Members, p.Target, p.Quorum = 1, 19, 100, 10, 5

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// TestTails holds the bytes of what follows frames, which other versions read.
+// TestTails compares the tails of frames with fixed bytes, because other versions read these tails.
 func TestTails(t *testing.T) {
 	few, ok := wire.MissingOf([]uint32{0, 1, 5, 300})
 	if !ok {
@@ -86,7 +86,8 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestBrokenTails: what a frame has instead of a tail belongs to another version.
+// TestBrokenTails: bytes in the place of a tail that are no tail belong to another version, and are
+// no error.
 func TestBrokenTails(t *testing.T) {
 	for _, text := range []string{"", "90", "9340c40101c40102", "91c402ff", "9091c403ff", "9091a0",
 		"9141", "c0", "94", "ddffffffff", "9091c5ffff"} {

@@ -169,8 +169,8 @@ func vector(t testing.TB, name string) []byte {
 	return nil
 }
 
-// TestVectors: a decoder finds the fault of each vector, and no other; what it accepts
-// encodes to the same bytes.
+// TestVectors: a decoder finds the fault of each test vector, and no other fault. A frame that the
+// decoder accepts encodes to the same bytes.
 func TestVectors(t *testing.T) {
 	for _, v := range loadVectors(t) {
 		t.Run(v.Name, func(t *testing.T) {
@@ -202,8 +202,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// TestEveryPrefixIsTruncated: a frame cut anywhere is ErrTruncated; only a cut after its
-// array goes unnoticed.
+// TestEveryPrefixIsTruncated: the error for every proper prefix of a frame is ErrTruncated, except
+// for a prefix that ends right after the frame's array.
 func TestEveryPrefixIsTruncated(t *testing.T) {
 	followed := []string{"announcement-reference", "reply-contribution-control",
 		"announcement-survey", "announcement-survey-reference", "reply-contribution-survey",

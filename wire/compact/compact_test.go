@@ -13,7 +13,8 @@ import (
 	"github.com/zofl/zofl/wire/compact"
 )
 
-// TestRoundTrip: a compact frame brings the announcement and the record's bytes, and is shorter.
+// TestRoundTrip: decoding a short frame gives the announcement and the bytes of the record, and the
+// short frame has fewer bytes than the long form.
 func TestRoundTrip(t *testing.T) {
 	for _, e := range examples() {
 		frame, record := encode(t, &e)
@@ -39,7 +40,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestRecipeBytes holds the length of the recipe's frame: 120 bytes of scalars and 35 more.
+// TestRecipeBytes checks the length of the recipe's frame: 120 bytes of scalars and 35 other bytes.
 func TestRecipeBytes(t *testing.T) {
 	e := recipe()
 	if frame, _ := encode(t, &e); len(frame) != 155 {
@@ -47,8 +48,8 @@ func TestRecipeBytes(t *testing.T) {
 	}
 }
 
-// TestOtherPredecessor: a reader whose log is another gets no record, and neither does one whose
-// frame was changed on the way, in whichever bit.
+// TestOtherPredecessor: a reader with another log gets no record. A reader gets no record either if
+// any bit of the frame changed on the way.
 func TestOtherPredecessor(t *testing.T) {
 	for _, e := range examples() {
 		frame, record := encode(t, &e)
@@ -68,7 +69,8 @@ func TestOtherPredecessor(t *testing.T) {
 			if err != nil || !a.Compact() {
 				continue
 			}
-			// The announcement's own fields are for this round and in no record.
+			// A change of the announcement's own fields goes unnoticed, because these fields are in no
+			// record.
 			if got, err := a.Record(prev); err == nil && !bytes.Equal(got, record) {
 				t.Errorf("%s: with bit %d changed the record is %x", e.name, bit, got)
 			}
@@ -76,7 +78,8 @@ func TestOtherPredecessor(t *testing.T) {
 	}
 }
 
-// TestNoCompactForm: what a compact frame cannot bring is left to package wire.
+// TestNoCompactForm: Append makes no short frame of an announcement that the short form cannot
+// express.
 func TestNoCompactForm(t *testing.T) {
 	for name, edit := range map[string]func(*example, *wire.Round){
 		"paused":       func(e *example, _ *wire.Round) { e.a.State = wire.Paused },
@@ -115,7 +118,7 @@ func TestNoCompactForm(t *testing.T) {
 	}
 }
 
-// TestPlainFrames: Decode reads the frames of package wire as that does.
+// TestPlainFrames: Decode reads the frames of package wire as [wire.DecodeAnnouncement] does.
 func TestPlainFrames(t *testing.T) {
 	e := recipe()
 	a, err := compact.Decode(plain(&e))
@@ -134,7 +137,8 @@ func TestPlainFrames(t *testing.T) {
 	}
 }
 
-// TestSets: any contributors among any members come back.
+// TestSets: decoding an encoded set of contributors gives the same set, for any contributors and
+// members.
 func TestSets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
@@ -166,7 +170,7 @@ func TestSets(t *testing.T) {
 	}
 }
 
-// TestFor: runs that a reader of the first version understands have no compact frames.
+// TestFor: For is false for runs that a reader of the first version understands.
 func TestFor(t *testing.T) {
 	for _, name := range []string{"decomfl", "decomfl-adam", "fedzo", "fedzo-dense", "fzoos",
 		"scaffold-1", "scaffold-2", "zo-adafl", "zo-adafl-shared", "zofedht"} {
@@ -192,7 +196,8 @@ func TestFor(t *testing.T) {
 	}
 }
 
-// TestMeasure: the parts of a frame are all of it, and those that are easily told apart are right.
+// TestMeasure: the parts of a frame add up to its length, and the parts that the test can compute
+// by itself are right.
 func TestMeasure(t *testing.T) {
 	for _, e := range examples() {
 		frame, record := encode(t, &e)

@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/wire/compact"
 )
 
-// A round of an announcement, and what a compact frame must bring.
+// An example is an announcement and a record that a short frame must carry.
 type example struct {
 	name   string
 	a      wire.Announcement
@@ -18,7 +18,8 @@ type example struct {
 
 var prev = wire.HashRecord([]byte("the record before"))
 
-// recipe has 10 of 100 members with 19 scalars of 4 bits and a scale of 2 bytes.
+// recipe returns an example with 10 contributors of 100 members. Each contributor has 19 scalars of
+// 4 bits and a scale of 2 bytes.
 func recipe() example {
 	e := example{name: "recipe", a: wire.Announcement{N: 401, Epoch: 1, Left: 30000,
 		Cohort: wire.Cohort{Sampled: 10, Members: 100}, StepSize: 1e-3, Perturbations: 19}}
@@ -35,7 +36,7 @@ func (e *example) add(back uint64, source uint32, size int, fill byte) {
 		Scalars: bytes.Repeat([]byte{fill}, size)})
 }
 
-// examples have each thing that a frame can have.
+// examples returns examples that together have every field that a frame can have.
 func examples() []example {
 	list := []example{recipe()}
 	with := func(name string, edit func(*example, *wire.Round)) {
@@ -100,7 +101,7 @@ func encode(t testing.TB, e *example) (frame, record []byte) {
 	return frame[len("before"):], record
 }
 
-// plain is the same announcement in the form of package wire.
+// plain returns the announcement of e in the long form of package wire.
 func plain(e *example) []byte {
 	a := e.a
 	a.Records.Add(e.record.Append(nil))

@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/wire/compact"
 )
 
-// TestBrokenFrames: no prefix of a frame is a frame, and a short frame that claims much allocates
-// little.
+// TestBrokenFrames: no proper prefix of a frame is a frame, and decoding a short frame that claims
+// large sizes allocates little.
 func TestBrokenFrames(t *testing.T) {
 	for _, e := range examples() {
 		frame, _ := encode(t, &e)
@@ -43,7 +43,7 @@ func TestBrokenFrames(t *testing.T) {
 	}
 }
 
-// hostile are frames that claim as much as they can.
+// hostile returns frames that claim the largest possible sizes.
 func hostile() [][]byte {
 	head := []byte{0x91, compact.Version, 0, 9, 1, 0, 1, 1, 0, 0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8}
 	return [][]byte{
@@ -84,7 +84,7 @@ func Fuzz(f *testing.F) {
 		r.Prev = prev
 		record := r.Append(nil)
 		if _, err := wire.DecodeRecord(record); err != nil {
-			return // its tip would be no record's
+			return // its tip would be the tip of no record
 		}
 		again, ok := compact.Append(nil, &a.Announcement, record)
 		copy(again[tipAt(&a):], a.Tip[:])
@@ -94,7 +94,7 @@ func Fuzz(f *testing.F) {
 	})
 }
 
-// tipAt is where a frame's tip begins: behind the numbers before it.
+// tipAt returns the offset at which a frame's tip begins, behind the numbers.
 func tipAt(a *compact.Announcement) int {
 	bytes := func(v uint64) (n int) {
 		for n = 1; v > 127; n++ {

@@ -21,8 +21,8 @@ const (
 	vectorCount = 29
 )
 
-// TestVectors: testdata/frames.txt has frames, what becomes of each, and the record that it brings
-// after the record whose hash is prev.
+// TestVectors compares with testdata/frames.txt. The file has frames, the result of decoding each
+// frame, and the record that the frame carries after a record with hash prev.
 func TestVectors(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "prev %v\n", prev)
@@ -91,8 +91,8 @@ type brokenFrame struct {
 	frame        []byte
 }
 
-// brokenFrames have one fault each. They are those of a small frame, edited as text: head,
-// announcement, tip, and from "r" on the record.
+// brokenFrames returns edits of a small frame, each with one fault. The frame is a text of its
+// parts: head, announcement, tip, and from "r" on the record.
 func brokenFrames(t *testing.T) (list []brokenFrame) {
 	e := recipe()
 	e.record.Round.Terms = nil

@@ -11,7 +11,7 @@ import (
 
 var known = wire.Known{Key: wire.Tip{1}, Plan: wire.Tip{2}, N: 300, Tip: wire.Tip{3}}
 
-// TestTail holds the bytes that other versions read.
+// TestTail compares the tail with fixed bytes, because other versions read the tail.
 func TestTail(t *testing.T) {
 	phone := deviceinfo.Device{Program: "pantry 1.4", Platform: "android/arm64", Battery: 57,
 		Power: deviceinfo.OnBattery, Network: deviceinfo.Metered}
@@ -33,13 +33,13 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// told returns what the rest of a join request tells.
+// told returns the device information in the rest of a join request.
 func told(rest []byte) (deviceinfo.Device, bool) {
 	_, more, _ := (&wire.JoinRequest{Rest: rest}).Known()
 	return deviceinfo.Of(more)
 }
 
-// TestBroken: what nobody can show, or read, is not told.
+// TestBroken: Of returns ok = false for information that cannot be shown or read.
 func TestBroken(t *testing.T) {
 	later := deviceinfo.Device{Program: "x"}
 	if d, ok := told(append(known.Append(nil), 0x95, 0xa1, 'x', 0xa0, 0, 3, 3)); !ok || d != later {

@@ -15,7 +15,8 @@ func agreeing(n int) secagg.Round {
 	return r
 }
 
-// atAgreed leads an agreeing round of n devices until a step is open. gone leave before they mask.
+// atAgreed runs a round of n devices with Agree until a step is open. The devices in gone leave
+// before StepMask.
 func atAgreed(t testing.TB, n int, step secagg.Step, gone map[uint32]bool) *fleet {
 	t.Helper()
 	f := newFleet(t, agreeing(n), 9)
@@ -31,8 +32,8 @@ func atAgreed(t testing.TB, n int, step secagg.Step, gone map[uint32]bool) *flee
 	return f
 }
 
-// Each of five devices stays, or leaves before one of the five answers. A sum needs the threshold
-// of three to the end, and is that of all vectors that came.
+// Each of five devices stays, or leaves before one of its five answers. The server gets a sum if
+// the threshold of three devices stays to the end. The sum is that of all vectors that came.
 func TestAgreedDropouts(t *testing.T) {
 	order := []secagg.Step{secagg.StepKeys, secagg.StepShares, secagg.StepMask, secagg.StepAgree,
 		secagg.StepUnmask, secagg.StepDone}
@@ -73,8 +74,8 @@ func TestAgreedDropouts(t *testing.T) {
 	}
 }
 
-// A server that tells one device another list before the vectors finds nobody who goes on with it:
-// the others see by the tag of its vector that it masked by another list.
+// If a server gives one device another list in StepMask, no device continues with that device: the
+// others see from the tag of its vector that it used another list.
 func TestOtherListOfShares(t *testing.T) {
 	f := atAgreed(t, 5, secagg.StepMask, nil)
 	const box = 80
@@ -110,8 +111,8 @@ func TestOtherListOfShares(t *testing.T) {
 	}
 }
 
-// A server that tells devices different lists of who sent vectors gets no share: none of the lists
-// has the tags of three.
+// If a server gives devices different lists of the devices that sent vectors, it gets no share,
+// because no list has the tags of three devices.
 func TestOtherListsOfVectors(t *testing.T) {
 	f := atAgreed(t, 5, secagg.StepAgree, nil)
 	const tag = 16
@@ -153,8 +154,8 @@ func TestOtherListsOfVectors(t *testing.T) {
 
 const all = 0b11111
 
-// A device that tags falsely at the end is not counted, and the others go on. Tags of another round
-// or of the wrong purpose are false.
+// Devices do not count a device whose tag is false in the last step, and go on without it. Tags of
+// another round, or for another purpose, are false.
 func TestFalseTags(t *testing.T) {
 	f := atAgreed(t, 5, secagg.StepUnmask, map[uint32]bool{13: true})
 	given := f.server.Give(1)
@@ -175,7 +176,8 @@ func TestFalseTags(t *testing.T) {
 	}
 }
 
-// Agreement needs a secret, and neighbors only; without it the step does not exist.
+// Rounds with Agree need a secret, and all devices must be neighbors. Rounds without Agree have no
+// StepAgree.
 func TestAgreeRefusals(t *testing.T) {
 	if _, err := secagg.NewDevice(agreeing(5), 1, chance(1), nil); !errors.Is(err, secagg.ErrRound) {
 		t.Errorf("no secret: %v", err)

@@ -9,15 +9,16 @@ import (
 	"testing"
 )
 
-// What docs/secagg.md says of attacks that this package does not stop.
+// These tests carry out the attacks of docs/secagg.md that this package does not prevent.
 
-// masked leads a round of five to the vectors, which it returns with their values.
+// masked runs a round of five devices until they have sent vectors, and returns the vectors and the
+// values in them.
 func masked(t *testing.T, threshold int) (s *Server, devices []*Device, vectors, values []uint32) {
 	t.Helper()
 	return led(t, threshold, StepUnmask)
 }
 
-// led leads a round of five to a step.
+// led runs a round of five devices until a step is open.
 func led(t *testing.T, threshold int, to Step) (s *Server, devices []*Device, vectors,
 	values []uint32) {
 	t.Helper()
@@ -55,14 +56,15 @@ func led(t *testing.T, threshold int, to Step) (s *Server, devices []*Device, ve
 	return s, devices, vectors, values
 }
 
-// A loot is what a server has of devices' secrets: x and the share, of seeds and of mask keys.
+// A loot holds the shares of devices' seeds and mask keys that a server has collected, each with
+// its x.
 type loot struct {
 	xs     [2][5][]byte
 	shares [2][5][]lane
 }
 
-// unmask has each device give its shares, by a list of its own. shared are the lists by which the
-// devices masked their values.
+// unmask makes each device give its shares, with a separate list for each device. shared are the
+// lists that the devices used for their masks.
 func (l *loot) unmask(t *testing.T, devices []*Device, shared, lists []byte) {
 	t.Helper()
 	for i, d := range devices {
@@ -82,7 +84,7 @@ func (l *loot) unmask(t *testing.T, devices []*Device, shared, lists []byte) {
 	}
 }
 
-// seed and key return a secret of a device, of which t shares have to be there.
+// seed and key return a secret of a device. The loot must have t shares of the secret.
 func (l *loot) seed(t *testing.T, device int) []byte { return l.secret(t, 0, device) }
 func (l *loot) key(t *testing.T, device int) []byte  { return l.secret(t, 1, device) }
 
@@ -95,12 +97,12 @@ func (l *loot) secret(t *testing.T, kind, device int) []byte {
 	return combine(lagrange(xs[:3], 0), shares[:3]).append(nil)
 }
 
-// all is the list of five devices.
+// all is the list with all five devices, as bits.
 const all = 0b11111
 
-// A server that shows each of five devices a list of its own at the end gets the sum of the first
-// two, where three is the threshold: it calls each of the others gone to three devices. With four
-// it cannot.
+// A server that shows each of five devices another list in the last step gets the sum of the first
+// two devices if the threshold is three: to three devices the server calls each other device gone.
+// With a threshold of four the attack fails.
 func TestTwoFacedServer(t *testing.T) {
 	s, devices, vectors, values := masked(t, 3)
 	lists := []byte{0b10011, 0b01011, 0b00111, 0b01011, 0b10011}
@@ -122,7 +124,7 @@ func TestTwoFacedServer(t *testing.T) {
 	}
 }
 
-// removePair removes from a sum what a device added for one that is gone.
+// removePair removes from a sum the mask that device d added for the device gone.
 func (l *loot) removePair(t *testing.T, s *Server, sum []uint32, d, gone *Device) {
 	t.Helper()
 	secret := privateKey(l.key(t, int(gone.me)-1))
@@ -133,9 +135,9 @@ func (l *loot) removePair(t *testing.T, s *Server, sum []uint32, d, gone *Device
 	addMask(sum, key, gone.me > d.me)
 }
 
-// A server that shows devices different lists also before they mask their values gets the value of
-// one device, where three of five is the threshold: the first adds masks for two others alone, and
-// each of these is called gone to the three others.
+// A server that also shows devices different lists before StepMask gets the value of one device if
+// the threshold is three of five: the first device adds masks for only two other devices, and to
+// the three remaining devices the server calls each of these two gone.
 func TestTwoFacedServerBeforeMasks(t *testing.T) {
 	s, devices, _, values := led(t, 3, StepMask)
 	const few = 0b00111
@@ -163,7 +165,7 @@ func TestTwoFacedServerBeforeMasks(t *testing.T) {
 	}
 }
 
-// The figures of docs/secagg.md.
+// TestSmallestSum checks the figures of docs/secagg.md.
 func TestSmallestSum(t *testing.T) {
 	for _, c := range [][3]int{{5, 3, 1}, {5, 4, 4}, {20, 11, 1}, {20, 15, 14}, {100, 51, 1},
 		{100, 61, 1}, {100, 67, 42}, {100, 75, 66}, {100, 100, 100}, {1000, 57, 1}} {
@@ -173,8 +175,8 @@ func TestSmallestSum(t *testing.T) {
 	}
 }
 
-// Sums of 20 devices in 4 random groups: after seven groupings there are as many independent
-// equations as devices, in nearly all draws; after six there cannot be.
+// 20 devices are summed in 4 random groups. After seven groupings there are as many independent
+// equations as devices, in nearly all draws. After six groupings there cannot be as many.
 func TestRegroupingTells(t *testing.T) {
 	const n, groups, draws = 20, 4, 200
 	r := rand.New(rand.NewPCG(5, 6))
@@ -229,7 +231,7 @@ func rank(matrix [][]int64) (rank int) {
 	return rank
 }
 
-// A device refuses neighbors with equal keys, whatever the server let through.
+// A device refuses neighbors with equal keys, even if the server accepted these keys.
 func TestEqualKeys(t *testing.T) {
 	r := Round{Context: []byte("round"), Members: []uint32{1, 2, 3}, Words: 1}
 	var devices []*Device

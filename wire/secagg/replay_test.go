@@ -10,9 +10,10 @@ import (
 )
 
 // TestReplayedAnswers has one of five devices send, in one step, what it sent in an earlier round
-// of the same members. Replayed keys and shares are refused by all others, who name it, and there
-// is no sum. Replayed shares of the last step are found, and the sum is exact. A replayed vector is
-// as any lie under a mask: there is a sum, and nobody can tell that it is false.
+// of the same members. All other devices refuse replayed keys and shares and name the device, and
+// there is no sum. The server finds replayed shares of the last step, and the sum is exact. A
+// replayed vector is like any false vector: there is a sum, and nobody can see that the sum is
+// false.
 func TestReplayedAnswers(t *testing.T) {
 	for at, want := range map[secagg.Step]struct{ names, sum, right, found bool }{
 		secagg.StepKeys:   {names: true},

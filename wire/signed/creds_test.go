@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// TestCreds: a creds file has the keys in one line, wherever it stands.
+// TestCreds: KeysIn finds the line with the keys anywhere in a creds file.
 func TestCreds(t *testing.T) {
 	keys := signed.Keys{signer(t, 1).Key(), signer(t, 2).Key()}
 	file := "-----BEGIN CERTIFICATE-----\nzofl\n-----END CERTIFICATE-----\n"
@@ -26,8 +26,8 @@ func TestCreds(t *testing.T) {
 	}
 }
 
-// FuzzCreds: keys read from any text print as text that reads as the same keys, and are at most
-// [signed.MaxKeys].
+// FuzzCreds: KeysIn of any text returns at most [signed.MaxKeys] keys, and KeysIn of their
+// CredsLine returns the same keys.
 func FuzzCreds(f *testing.F) {
 	keys := signed.Keys{signer(f, 1).Key(), signer(f, 2).Key()}
 	f.Add(keys.CredsLine())
@@ -54,8 +54,8 @@ func FuzzCreds(f *testing.F) {
 	})
 }
 
-// FuzzVouched: whatever follows a catch-up reply is a reference or none, and one that is found is
-// found again where it is appended.
+// FuzzVouched: for any rest of a catch-up reply Vouched finds a reference or none. If Vouched finds
+// a reference, it finds the same reference after Vouch has appended it to a reply.
 func FuzzVouched(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(signed.Vouch(nil, wire.Reference{N: 64, Tip: wire.Tip{1}, Digest: [8]byte{2}}))

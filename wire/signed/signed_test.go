@@ -26,7 +26,7 @@ func signer(t testing.TB, fill byte) *signed.Signer {
 	return s
 }
 
-// A sample is an announcement, its frame, and what a reader finds in its tail.
+// A sample is an announcement, its frame, and the parts of its tail that a reader must find.
 type sample struct {
 	name  string
 	a     wire.Announcement
@@ -40,7 +40,7 @@ func record() wire.Record {
 	}}
 }
 
-// samples have each kind of tail, in both forms of the frame.
+// samples returns announcements with each kind of tail, in the long and the short form.
 func samples(t testing.TB) []sample {
 	t.Helper()
 	reference := wire.Reference{N: 8, Tip: wire.Tip{5}, Digest: [8]byte{6}}
@@ -72,8 +72,8 @@ func samples(t testing.TB) []sample {
 	return list
 }
 
-// TestAnnouncements: a signed announcement says what it said before, to readers of the key and to
-// those that know of none, and no other key or run will do.
+// TestAnnouncements: a signature does not change what an announcement says, neither to readers with
+// the key nor to readers that know no keys. With another key or run the check fails.
 func TestAnnouncements(t *testing.T) {
 	s := signer(t, 1)
 	keys := signed.Keys{s.Key()}
@@ -109,7 +109,8 @@ func TestAnnouncements(t *testing.T) {
 	}
 }
 
-// sameToOlderReaders compares what a reader without a key takes from a frame.
+// sameToOlderReaders checks that a reader without a key reads the same announcement from a signed
+// frame.
 func sameToOlderReaders(t *testing.T, s sample, frame []byte) {
 	t.Helper()
 	read := func(frame []byte) (a compact.Announcement) {
@@ -137,7 +138,7 @@ func sameToOlderReaders(t *testing.T, s sample, frame []byte) {
 	}
 }
 
-// TestEveryBit: no bit of a signed frame can change, neither of an announcement nor of an answer.
+// TestEveryBit: after a change of any bit of a signed announcement or answer the check fails.
 func TestEveryBit(t *testing.T) {
 	s := signer(t, 1)
 	keys := signed.Keys{s.Key()}
@@ -166,7 +167,7 @@ func TestEveryBit(t *testing.T) {
 	}
 }
 
-// TestAnswers: an answer is for one request of one device.
+// TestAnswers: the signature of an answer is valid for only one request of one device.
 func TestAnswers(t *testing.T) {
 	s := signer(t, 1)
 	keys := signed.Keys{signer(t, 2).Key(), s.Key()} // while the coordinator changes its key
@@ -196,7 +197,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestLongAnnouncement: a signature never makes a frame longer than a frame may be.
+// TestLongAnnouncement: no signed announcement is longer than MaxFrame.
 func TestLongAnnouncement(t *testing.T) {
 	a := wire.Announcement{N: 3, Epoch: 1, Reason: "why", State: wire.Paused}
 	a.Records.Add(make([]byte, 4060))
@@ -216,8 +217,8 @@ func TestLongAnnouncement(t *testing.T) {
 	}
 }
 
-// TestVouch: a catch-up reply may have a reference after the log's start, and older readers take
-// it for nothing.
+// TestVouch: a catch-up reply may have a reference after the log's start, and readers of older
+// versions ignore the reference.
 func TestVouch(t *testing.T) {
 	want := wire.Reference{N: 64, Tip: wire.Tip{1}, Digest: [8]byte{2}}
 	start := wire.LogStart{N: 64, Hash: wire.Hash{3}}
@@ -236,7 +237,7 @@ func TestVouch(t *testing.T) {
 	}
 }
 
-// TestKeys: texts of keys.
+// TestKeys: ParseKeys reads the texts of keys, and refuses other texts.
 func TestKeys(t *testing.T) {
 	one, two := signer(t, 1).Key(), signer(t, 2).Key()
 	keys, err := signed.ParseKeys(one.String() + ", " + two.String())
@@ -309,7 +310,7 @@ func BenchmarkSign(b *testing.B) {
 	}
 }
 
-func BenchmarkUnsigned(b *testing.B) { // what a frame without a signature costs
+func BenchmarkUnsigned(b *testing.B) { // the time to refuse a frame without a signature
 	keys := signed.Keys{signer(b, 1).Key()}
 	frame := samples(b)[1].frame
 	for b.Loop() {

@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "write testdata/signed.txt instead of co
 
 const vectorFile = "testdata/signed.txt"
 
-// TestVectors: testdata/signed.txt has frames before and after they are signed.
+// TestVectors compares with testdata/signed.txt. The file has frames before and after signing.
 func TestVectors(t *testing.T) {
 	s := signer(t, 1)
 	var b strings.Builder

@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// TestTails holds the bytes that other versions read.
+// TestTails compares tails with fixed bytes, because other versions read the tails.
 func TestTails(t *testing.T) {
 	reference := wire.Reference{N: 64, Tip: wire.Tip{1}, Digest: [8]byte{2}}
 	slots, _ := wire.MissingOf([]uint32{0, 5})
@@ -33,7 +33,7 @@ func TestTails(t *testing.T) {
 		if k := survey.Asked(rest); k != survey.None {
 			t.Errorf("tail %x asks for %v, want a round", rest, k)
 		}
-		// Older readers find what they know.
+		// Readers of older versions find the parts that they know.
 		a := wire.Announcement{N: 2, Rest: got}
 		if r, ok := a.Reference(); ok != (len(rest) > 20) || ok && r != reference {
 			t.Errorf("tail %x has reference %v %v", got, r, ok)
@@ -52,7 +52,7 @@ func TestTails(t *testing.T) {
 	}
 }
 
-// broken are tails that say nothing of a survey.
+// broken are tails without a survey.
 var broken = []string{"", "90", "9090", "909090", "90909141", "9091", "909092", "9090c0", "c0",
 	"ddffffffff", "9090ddffffffff", "9091c5ffff", "9340c40101c40102", "90909202", "909091cd0100",
 	"9090910200"}
@@ -136,7 +136,7 @@ func FuzzTails(f *testing.F) {
 	})
 }
 
-// TestNames: a kind has a name, and no other text has a kind.
+// TestNames: every kind has a name, and no other text is the name of a kind.
 func TestNames(t *testing.T) {
 	for _, k := range []survey.Kind{survey.None, survey.Step, survey.Mu, survey.Sketch} {
 		if got := survey.Named(k.String()); got != k {
