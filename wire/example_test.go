@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A plan starts from a preset, is changed and checked, and becomes record 1, whose
-// hash identifies the run's log from then on.
+// The program makes a plan from a preset, changes and checks the plan, and makes record 1 from it.
+// The hash of record 1 identifies the run's log.
 func Example() {
 	plan, err := preset.Unbound("decomfl", "mnist", 7850)
 	if err != nil {

@@ -24,7 +24,8 @@ func aheadReplica(t *testing.T, workers int, edit func(p *plan.Plan)) *Replica {
 	return r
 }
 
-// TestAhead: the ends of moves are those of the definition, in float64, whichever part is read.
+// TestAhead: Ahead returns the points of its definition, computed in float64, for any range of
+// elements.
 func TestAhead(t *testing.T) {
 	for _, edit := range []func(p *plan.Plan){
 		func(*plan.Plan) {},
@@ -60,7 +61,7 @@ func TestAhead(t *testing.T) {
 	}
 }
 
-// Where there is no momentum, a move stays at x and has no slope.
+// Without momentum Ahead returns x, and Slope returns 0.
 func TestAheadWithoutMomentum(t *testing.T) {
 	for name, plan := range map[string]*plan.Plan{
 		"another rule": planOf(t, hostilePlans["relay"]),
@@ -80,7 +81,7 @@ func TestAheadWithoutMomentum(t *testing.T) {
 	}
 }
 
-// TestSlope: a slope is that of the definition, of directions generated one by one.
+// TestSlope: Slope equals its definition, computed with directions generated one by one.
 func TestSlope(t *testing.T) {
 	g := []float32{0.5, -2, 3}
 	for name, edit := range map[string]func(p *plan.Plan){

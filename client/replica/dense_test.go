@@ -29,9 +29,9 @@ func decoded(data []byte) (v []float32) {
 	return v
 }
 
-// A replica that gets no object until the end lacks only the last of each kind, however
-// many records it applied. With these, in either order, it equals one that got every
-// object.
+// A replica that gets no object until the end lacks only the last object of each kind, however many
+// records it applied. With these objects, in either order, the replica equals a replica that got
+// every object.
 func TestDenseCatchUp(t *testing.T) {
 	for _, name := range denseNames {
 		s := hostileScript(t, name, 5)
@@ -76,7 +76,7 @@ func TestDenseCatchUp(t *testing.T) {
 	}
 }
 
-// A vector that an object replaces has the object's elements, and only once it arrived.
+// A vector that an object replaces has the object's elements, but only after Supply of the object.
 func TestDenseReplaces(t *testing.T) {
 	for _, name := range denseNames {
 		s := hostileScript(t, name, 4)
@@ -119,8 +119,8 @@ func (r *Replica) lastPhase() int {
 	return 2
 }
 
-// Whole names the record whose state is complete while objects arrive one by one, and
-// advances as soon as the parts fit together.
+// While objects arrive one by one, Whole returns the last record whose state is complete. Whole
+// advances as soon as the parts of the state belong to one record.
 func TestDenseWhole(t *testing.T) {
 	s := hostileScript(t, "surrogate", 6) // plan 1, x 2, w 3, x 4, change 5, w 6, x 7, w 8, ...
 	r := after(t, s, 3)
@@ -138,8 +138,8 @@ func TestDenseWhole(t *testing.T) {
 	}
 	steps := []struct {
 		apply int    // records
-		bring uint64 // then this object
-		whole uint64 // Whole after both
+		bring uint64 // then supply the object of this record
+		whole uint64 // expected Whole afterwards
 	}{
 		{1, 0, 3}, {1, 0, 3}, {1, 0, 3}, // x 4, change 5, w 6
 		{0, 4, 5}, // x 4 with w 3, until record 6
@@ -167,7 +167,7 @@ func TestDenseWhole(t *testing.T) {
 	}
 }
 
-// With transport=dense, norms are forgotten as with other transports.
+// With transport=dense a replica forgets norms as with other transports.
 func TestDenseForgets(t *testing.T) {
 	s := hostileScript(t, "dense", 1)
 	r := after(t, s, 1)
@@ -194,7 +194,7 @@ func TestDenseRegisters(t *testing.T) {
 	}
 }
 
-// Bytes that are no missing object change nothing.
+// Supply of bytes that are no missing object changes nothing.
 func TestSupplyRefuses(t *testing.T) {
 	s := hostileScript(t, "surrogate", 3)
 	r := after(t, s, 3)
@@ -265,7 +265,7 @@ func TestSupplyRefusesNumbers(t *testing.T) {
 	}
 }
 
-// A digest of zeros is treated like any other.
+// A digest of zeros is a digest like any other.
 func TestSupplyOfZeros(t *testing.T) {
 	s := hostileScript(t, "dense", 0)
 	s.add(wire.Round{Round: 1, StepSize: 1, Perturbations: 1, Contributors: 1,
@@ -282,8 +282,8 @@ func TestSupplyOfZeros(t *testing.T) {
 	}
 }
 
-// An object that two records name serves both if its length fits both, and is never
-// accepted where it does not.
+// If two records name the same object, Supply completes both if the object's length fits both, and
+// otherwise only the record whose length it fits.
 func TestSupplyOfTwo(t *testing.T) {
 	for _, features := range []string{"50", "7"} {
 		p := planOf(t, `{"dim":50,"transport":"dense","dense_keep":4,"estimator":"surrogate",`+

@@ -34,9 +34,9 @@ type golden struct {
 	digest         string
 }
 
-// TestGoldenReplay replays the recorded runs. It compares the digests with those of the
-// file and with those of the naive replica, which works one element at a time. The gates
-// for other architectures run this test.
+// TestGoldenReplay replays the recorded runs. It compares the digests with those of the file and
+// with those of the naive replica. The naive replica computes one element at a time. The checks on
+// other architectures run this test.
 func TestGoldenReplay(t *testing.T) {
 	replays(t)
 	for _, file := range goldenFiles {
@@ -44,8 +44,8 @@ func TestGoldenReplay(t *testing.T) {
 	}
 }
 
-// replays ends a test that -short leaves out: all that it replays it replays in one goroutine. Of
-// several, TestMethodsWorkers shows the race detector every method.
+// replays skips a test with -short if all replays of the test run in one goroutine. For the race
+// detector TestMethodsWorkers runs every method in several goroutines.
 func replays(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -183,7 +183,8 @@ func (c *chain) round(n uint64, step float32, p uint32, scalars wire.Scalars) []
 	}})
 }
 
-// lcg is Knuth's MMIX generator, so that no library change alters the numbers.
+// lcg is Knuth's MMIX generator. The test has its own generator so that no change of a library
+// alters the numbers.
 type lcg uint64
 
 func (g *lcg) float() float32 {

@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A NaN in the registers has one form, whatever bits the machine gave it.
+// A NaN in the registers has only one encoding, whatever bits the machine gave the NaN.
 func TestRegistersOfNaN(t *testing.T) {
 	for name, set := range map[string]func(r *Replica, payload uint64){
 		"pool": func(r *Replica, payload uint64) {
@@ -36,7 +36,7 @@ func TestRegistersOfNaN(t *testing.T) {
 // headTail is the offset, from the end of the head, of the registers.
 func headTail(r *Replica) int { return -4 - 8*len(r.registers()) }
 
-// A head with registers is checked before memory is allocated for its claims.
+// The loader checks a head with registers before it allocates the memory that the head claims.
 func TestHostileRegisters(t *testing.T) {
 	le := binary.LittleEndian
 	for _, tt := range []struct {
@@ -87,7 +87,7 @@ func TestHostileRegisters(t *testing.T) {
 	}
 }
 
-// A file's format follows from its plan.
+// The format of a state file follows from its plan.
 func TestFormatOfPlan(t *testing.T) {
 	for _, name := range []string{"mean", "pool", "point", "normalized"} {
 		s := hostileScript(t, name, 1)
@@ -137,8 +137,8 @@ func TestHostilePoolHead(t *testing.T) {
 	}
 }
 
-// FuzzRegisters: a head with registers and a correct checksum is either refused with
-// ErrState, or saved again with the same bytes.
+// FuzzRegisters: a head with registers and a correct checksum is either refused with ErrState, or
+// Save writes the same bytes again.
 func FuzzRegisters(f *testing.F) {
 	for _, name := range []string{"pool", "signs", "point", "variates", "private", "dense1",
 		"dense2", "surrogate"} {

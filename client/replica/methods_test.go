@@ -47,7 +47,8 @@ func changeable(p *plan.Plan) bool {
 	return valid.Plan(&q) == nil || p.ServerRule == plan.ServerNormalized
 }
 
-// However the records are divided, ApplyAll equals Apply of each, for every method.
+// For every method ApplyAll gives the same state as Apply of each record, however the records are
+// divided among calls.
 func TestMethodsApplyAll(t *testing.T) {
 	replays(t)
 	for _, g := range readGolden(t) {
@@ -87,11 +88,12 @@ func TestMethodsInstructions(t *testing.T) {
 	})
 }
 
-// Any number of workers gives the bits of one, on models large enough to share out.
+// Any number of workers gives the same bits as one worker, on models large enough to divide among
+// workers.
 func TestMethodsWorkers(t *testing.T) {
 	most := 3
 	if testing.Short() {
-		most = 2 // the race detector sees the same in two
+		most = 2 // two workers suffice for the race detector
 	}
 	for _, g := range readGolden(t) {
 		p := planOf(t, g.settings)
@@ -122,7 +124,7 @@ func TestMethodsWorkers(t *testing.T) {
 	}
 }
 
-// A device is the only contributor, slot 3. It makes every local step itself.
+// A device is the only contributor, in slot 3. The device makes every local step itself.
 type device struct {
 	r     *Replica
 	local Local
@@ -147,8 +149,8 @@ func (d *device) work(scalars wire.Scalars, count int, eta float32) {
 	}
 }
 
-// A device that contributes alone ends its steps with the bits that the record gives,
-// whatever its weight, unless a server rule or a rebase follows.
+// After its steps a device that contributes alone has the same bits as the replica after the
+// record, whatever the device's weight, unless a server rule or a rebase follows.
 func TestMethodsDevice(t *testing.T) {
 	for _, g := range readGolden(t) {
 		p := planOf(t, g.settings)
@@ -211,8 +213,8 @@ func sameBits(a, b []float32) bool {
 	return slices.EqualFunc(a, b, func(v, w float32) bool { return digest.Bits(v) == digest.Bits(w) })
 }
 
-// A probe is x + mu S z in the written order, wherever it begins and along every kind of
-// direction. The same holds for all points of a step.
+// Perturb writes x + mu S z in the order of docs/replay.md, for any range and every kind of
+// direction. So does PerturbAll for all points of a step.
 func TestMethodsProbe(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
@@ -328,7 +330,8 @@ func TestPoolFileOfGiven(t *testing.T) {
 	}
 }
 
-// A private run's state needs the run key, and its digest is keyed.
+// Loading the state of a private run needs the run key, and the digest of the state depends on the
+// run key.
 func TestPrivate(t *testing.T) {
 	p := basePlan()
 	p.Dim, p.RunKey, p.KeyCheck = 5000, nil, plan.KeyCheck(secret)

@@ -13,8 +13,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A naive replica follows the written order of rounding, on whole vectors and one element
-// at a time. Of the package's code it uses only prng.Fill's elements.
+// A naive replica computes in the order of docs/replay.md, on whole vectors and one element at a
+// time. It shares no code with the package but prng.Fill.
 type naive struct {
 	p      *plan.Plan
 	runKey []byte

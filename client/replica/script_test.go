@@ -17,8 +17,8 @@ import (
 // secret is the run key of private runs.
 var secret = bytes.Repeat([]byte{9}, 32)
 
-// A script is the records of a run, of every kind that its plan has. Its scalars come from
-// the script's own generator.
+// A script makes the records of a run, of every kind that the plan allows. The scalars come from
+// the script's own generator of random numbers.
 type script struct {
 	cfg     Config
 	plan    *plan.Plan
@@ -28,7 +28,7 @@ type script struct {
 	last    map[uint32]uint64 // ScaffoldMean: the last record of each slot
 	counts  map[uint64]int    // ScaffoldMean: the number of scalars of each record
 	objects map[[wire.ObjectLen]byte][]byte
-	seeds   map[[wire.ObjectLen]byte]lcg // the generator before it made an object
+	seeds   map[[wire.ObjectLen]byte]lcg // the generator's state before it made an object
 }
 
 // planOf returns basePlan with the settings of a golden run.
@@ -193,7 +193,7 @@ func (s *script) apply(t testing.TB, r *Replica, record []byte) {
 	s.supply(t, r)
 }
 
-// supply supplies everything that is missing.
+// supply supplies all missing objects.
 func (s *script) supply(t testing.TB, r *Replica) {
 	t.Helper()
 	for _, o := range r.Missing() {
@@ -217,8 +217,8 @@ func (s *script) relay(r *wire.Round, scalars func(uint32) wire.Scalars) {
 	}
 }
 
-// variates gives a round a few contributors of a growing fleet, and the terms of those that
-// contributed before.
+// variates gives a round a few contributors of a growing fleet, and the terms of the contributors
+// that contributed before.
 func (s *script) variates(r *wire.Round) {
 	n := s.chain.n + 1
 	r.Population, r.Contributors = uint32(r.Round)+2, 1+s.random.below(3)

@@ -37,8 +37,8 @@ func load(cfg Config, file []byte) (*Replica, History, error) {
 	return Load(cfg, bytes.NewReader(file), int64(len(file)))
 }
 
-// A replica that is saved and loaded between any two records ends with the bits of one that
-// was not, whatever the plan.
+// A replica that is saved and loaded between any two records ends with the same bits as a replica
+// that was not, for every plan.
 func TestGoldenStateGoesOn(t *testing.T) {
 	for _, g := range readGolden(t) {
 		r := replay(t, g, func(cfg Config, r *Replica) *Replica {
@@ -57,7 +57,7 @@ func TestGoldenStateGoesOn(t *testing.T) {
 	}
 }
 
-// eventful returns a replica with everything that a state file can record.
+// eventful returns a replica with every part that a state file can hold.
 func eventful(t testing.TB) (*Replica, *chain, History) {
 	t.Helper()
 	p := smallPlan()
@@ -155,7 +155,7 @@ func TestLoadInPieces(t *testing.T) {
 	}
 }
 
-// A file that lost bytes, gained bytes or has one other bit is refused.
+// Load refuses a file that lost bytes, gained bytes or has one changed bit.
 func TestDamagedState(t *testing.T) {
 	r, h := ended(t)
 	file := fileOf(t, r, h)
@@ -185,7 +185,7 @@ func TestDamagedState(t *testing.T) {
 	}
 }
 
-// A file of another run or model is refused with the reason.
+// Load refuses a file of another run or model, and the error says why.
 func TestForeignState(t *testing.T) {
 	r, _, h := eventful(t)
 	file := fileOf(t, r, h)
@@ -219,7 +219,7 @@ func TestForeignState(t *testing.T) {
 	}
 }
 
-// The loader does not believe the head before it checked the length of the file.
+// The loader allocates no memory that a head claims before it has checked the length of the file.
 func TestHostileHead(t *testing.T) {
 	p := basePlan()
 	p.Dim = 1 << 30
@@ -257,7 +257,7 @@ func resum(file []byte, edit func(head []byte)) []byte {
 	return file
 }
 
-// A head with a correct checksum is still validated.
+// Load validates a head even if its checksum is correct.
 func TestWrongHead(t *testing.T) {
 	r, _, h := eventful(t)
 	file := fileOf(t, r, h)
@@ -312,7 +312,7 @@ func (l *limitedWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// If there are more rollbacks than a head can have, the last ones are saved.
+// If there are more rollbacks than a head can have, Save keeps the last rollbacks.
 func TestManyRollbacks(t *testing.T) {
 	r, _, h := eventful(t)
 	h.Rollbacks = nil
@@ -325,7 +325,7 @@ func TestManyRollbacks(t *testing.T) {
 	}
 }
 
-// FuzzLoad: whatever loads is saved again as the same bytes.
+// FuzzLoad: if Load accepts a file, Save writes the same bytes again.
 func FuzzLoad(f *testing.F) {
 	r, h := ended(f)
 	file := fileOf(f, r, h)
@@ -335,7 +335,7 @@ func FuzzLoad(f *testing.F) {
 	c.simple(1)
 	f.Add(fileOf(f, r, History{})[prefixLen:])
 	f.Fuzz(func(t *testing.T, data []byte) {
-		// Correct the checksum where there is room for it, so that the fuzzer gets past it.
+		// Correct the checksum if the file has room for one, so that the fuzzer gets past the check.
 		file := append([]byte(stateMagic), 0, 0, 0, 0)
 		if tail := 2*sumLen + 4*10*2; len(data) > tail {
 			binary.LittleEndian.PutUint32(file[len(stateMagic):], uint32(len(data)-tail))

@@ -10,7 +10,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// bigPlan has just enough parameters to share out the work for one direction.
+// bigPlan returns a plan with just enough parameters to divide the work for one direction among
+// workers.
 func bigPlan(dist plan.Distribution, several bool) *plan.Plan {
 	p, big := basePlan(), uint64(workFor+3*prng.BlockLen+17)
 	if dist == plan.Rademacher {
@@ -24,7 +25,7 @@ func bigPlan(dist plan.Distribution, several bool) *plan.Plan {
 	return p
 }
 
-// Any number of workers gives the bits of one.
+// Any number of workers gives the same bits as one worker.
 func TestWorkers(t *testing.T) {
 	for _, dist := range []plan.Distribution{plan.Normal, plan.Rademacher} {
 		for _, several := range []bool{false, true} {

@@ -19,18 +19,19 @@ func sparseServer(t *testing.T) *Server {
 	return s
 }
 
-// Who is left out can leave others short of neighbors, and so on: at the end nobody is.
+// A device that is left out can leave its neighbors with too few neighbors, and so on. Among the
+// devices that remain, none has too few.
 func TestRemaining(t *testing.T) {
 	s, r := sparseServer(t), rand.New(rand.NewPCG(7, 8))
 	emptied, kept, ring := 0, 0, s.ring()
 	for range 300 {
 		full := r.IntN(150)
-		for i := range s.took { // a part of the ring answers, and a few others
+		for i := range s.took { // a part of the ring answers, and a few other devices
 			s.took[i] = int(ring.place[i]) < full || r.Float64() < 0.2
 		}
 		in := s.remaining()
 		want := slices.Clone(s.took)
-		for range want { // as often as there can be anything to do
+		for range want { // as often as a device can be left out
 			before := slices.Clone(want)
 			for i := range want {
 				want[i] = before[i] && s.count(i, before) >= s.threshold
@@ -53,7 +54,8 @@ func TestRemaining(t *testing.T) {
 	}
 }
 
-// Of who left together with all its neighbors nothing has to be known: no vector has its masks.
+// The server needs no secret of a device that left together with all its neighbors, because no
+// vector has its masks.
 func TestNothingToLearn(t *testing.T) {
 	s := sparseServer(t)
 	s.in[StepMask] = s.in[StepKeys]

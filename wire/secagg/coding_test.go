@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/wire/secagg"
 )
 
-// A sum of coded scalars is that of float64, but for half a level each.
+// A sum of coded scalars differs from the float64 sum by at most half a level for each scalar.
 func TestSums(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, c := range []struct {
@@ -40,7 +40,7 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// The bound of the error is reached: a value between two levels.
+// A value halfway between two levels has the error that Error returns.
 func TestErrorIsTight(t *testing.T) {
 	coding := secagg.Coding{Range: 127, Units: 1 << 24} // a level is 1
 	if got := coding.Error(1); math.Abs(got-0.5) > 1e-5 {

@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/wire/secagg"
 )
 
-// Price is what a round without losses sends.
+// Price equals the bytes of a round in which no device leaves.
 func TestPrice(t *testing.T) {
 	for _, n := range []int{2, 5, 9, 101, -5, -9} {
 		r := roundOf(max(n, -n), 7)
@@ -45,9 +45,9 @@ func bonawitz(n, m, valueBits int) float64 {
 	return float64(256*(7*n-4)) + float64(m)*logR + float64(n)
 }
 
-// The paper's abstract: 1.73 and 1.98 times the bytes of the plain values. Ours are those of its
-// formula with words of 32 bits, which wrap, and beside them what it does not count: seals, tags,
-// commitments and two of three lists.
+// The abstract of the paper says 1.73 and 1.98 times the bytes of the plain values. The bytes of
+// this package follow the paper's formula with words of 32 bits. In addition this package sends
+// bytes that the formula does not count: seals, tags, commitments and two of three lists.
 func TestPaperCosts(t *testing.T) {
 	for _, c := range []struct {
 		n, m int
@@ -64,7 +64,7 @@ func TestPaperCosts(t *testing.T) {
 		for step := range secagg.StepDone {
 			ours += price.Up[step] + price.Down[step]
 		}
-		ours -= 2 * 16 * (n - 1)  // the seals of boxes, which go and come
+		ours -= 2 * 16 * (n - 1)  // seals of boxes, sent and received
 		ours -= 32 + 16*(n-1)     // commitment and tags
 		ours -= 3 * ((n + 7) / 8) // lists
 		theirs := (bonawitz(n, m, 32) - float64(m)*math.Ceil(math.Log2(float64(n))) - float64(n)) / 8
@@ -74,8 +74,8 @@ func TestPaperCosts(t *testing.T) {
 	}
 }
 
-// BenchmarkRound measures a whole round of 100 words, a tenth of the devices leaving before they
-// mask: for one device, and for the server.
+// BenchmarkRound measures the time of one device and of the server for a whole round of 100 words.
+// A tenth of the devices leave before StepMask.
 func BenchmarkRound(b *testing.B) {
 	for _, n := range []int{5, 20, 100, 300, 1000} {
 		b.Run(fmt.Sprintf("device/n=%d", n), func(b *testing.B) { benchmarkDevice(b, n) })
@@ -83,7 +83,7 @@ func BenchmarkRound(b *testing.B) {
 	}
 }
 
-// A recording has what one device is given, and all answers.
+// A recording has the bytes that the server gives one device, and all answers.
 type recording struct {
 	round   secagg.Round
 	given   [secagg.StepDone][]byte

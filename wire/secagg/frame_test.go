@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// TestFrames holds the bytes, which other versions read.
+// TestFrames compares frames with fixed bytes, because other versions read the frames.
 func TestFrames(t *testing.T) {
 	nonce := [secagg.NonceLen]byte{1, 2, 3, 4, 5, 6, 7, 8}
 	r := secagg.Request{N: 9, Nonce: nonce, Step: secagg.StepMask, Body: []byte{0xaa, 0xbb}}
@@ -47,7 +47,7 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// TestSteps: every step has its number, and nobody asks for what comes after the last.
+// TestSteps: every step has its number in frames, and no frame can have StepDone.
 func TestSteps(t *testing.T) {
 	for step, number := range map[secagg.Step]byte{secagg.StepKeys: 1, secagg.StepShares: 2,
 		secagg.StepMask: 3, secagg.StepUnmask: 4, secagg.StepAgree: 6} {
@@ -73,7 +73,8 @@ func tail(t *testing.T, slot uint32) []byte {
 	return wire.Tail(wire.Reference{}, m, true)
 }
 
-// TestAttempt: who is out takes no part, and every part of an attempt's name counts.
+// TestAttempt: devices that are out are no members of the round, and a change of any part of an
+// attempt's name gives another nonce.
 func TestAttempt(t *testing.T) {
 	a := secagg.Attempt{Run: "r", N: 4, Tip: wire.Tip{1}, Epoch: 2, Number: 1, Words: 3,
 		Cohort: wire.Cohort{Sampled: 20, Members: 20}}
@@ -98,8 +99,8 @@ func TestAttempt(t *testing.T) {
 	}
 }
 
-// TestThresholdOfQuorum: a sum has no fewer devices than the quorum where all are neighbors, and
-// no fewer than the graph's threshold.
+// TestThresholdOfQuorum: the threshold is at least the graph's threshold, and where all devices are
+// neighbors at least the quorum.
 func TestThresholdOfQuorum(t *testing.T) {
 	for _, c := range []struct {
 		devices int
@@ -112,7 +113,7 @@ func TestThresholdOfQuorum(t *testing.T) {
 	}
 }
 
-// TestRange: what scalars are cut to follows from the plan.
+// TestRange: Range follows from the fields of the plan.
 func TestRange(t *testing.T) {
 	p := &plan.Plan{AggregateFields: plan.AggregateFields{MaxScalar: 100}}
 	if r := secagg.Range(p); r != 100 {
@@ -133,7 +134,7 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// FuzzFrames: no bytes make a reader panic, and what is read is written as it was.
+// FuzzFrames: decoders panic for no bytes, and a decoded frame encodes to the same bytes.
 func FuzzFrames(f *testing.F) {
 	r := secagg.Request{N: 9, Step: secagg.StepMask, Body: []byte{0xaa}}
 	a := secagg.Answer{N: math.MaxInt64, State: secagg.Over}

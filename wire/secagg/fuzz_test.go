@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/wire/secagg"
 )
 
-// FuzzDevice gives a device any bytes in any step: it refuses them, and still answers the right
-// ones, unless it took these for right.
+// FuzzDevice gives a device any bytes in any step. If the device refuses the bytes, it still
+// answers the right bytes afterwards.
 func FuzzDevice(f *testing.F) {
 	steps := []secagg.Step{secagg.StepShares, secagg.StepMask, secagg.StepUnmask, secagg.StepAgree}
 	fleets := map[secagg.Step]*fleet{}
@@ -23,7 +23,7 @@ func FuzzDevice(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which byte, given []byte) {
 		step := steps[int(which)%len(steps)]
 		fl := fleets[step]
-		d := *fl.devices[1] // a twin
+		d := *fl.devices[1] // a copy of the device
 		ask := func(given []byte) ([]byte, error) {
 			switch step {
 			case secagg.StepShares:
@@ -50,7 +50,7 @@ func FuzzDevice(f *testing.F) {
 }
 
 // FuzzServer has one of four devices answer with any bytes in one step. The round ends with the
-// exact sum of the others, or of all, or with none.
+// exact sum of the other devices, or of all devices, or without a sum.
 func FuzzServer(f *testing.F) {
 	fleets := map[secagg.Step]*fleet{}
 	for step := range secagg.StepDone {
@@ -68,10 +68,10 @@ func FuzzServer(f *testing.F) {
 		fl := fleets[hostile]
 		taken := fl.server.Take(hostile, 4, b) == nil
 		if !taken && len(b)%8 > 0 {
-			return // as if it had not come; the round goes on in some
+			return // some rounds go on as if the bytes had not come
 		}
 		fleets[hostile] = at(t, 4, hostile)
-		if _, err := fleets[hostile].answer(4); err != nil { // so that it can go on
+		if _, err := fleets[hostile].answer(4); err != nil { // so that the device can go on
 			t.Fatal(err)
 		}
 		fl.t = t
@@ -88,7 +88,7 @@ func FuzzServer(f *testing.F) {
 		for _, slot := range slots {
 			v := fl.values[slot]
 			if slot == 4 && hostile == secagg.StepMask && taken {
-				return // its masked vector is what it likes
+				return // the device may send any masked vector
 			}
 			for i := range want {
 				want[i] += v[i]
@@ -100,8 +100,8 @@ func FuzzServer(f *testing.F) {
 	})
 }
 
-// goOn has the devices that can answer do so, and closes the step. Honest ones can, unless 4 sent
-// what is not for them.
+// goOn makes the devices that can answer do so, and closes the step. Honest devices can answer,
+// unless device 4 sent them wrong bytes.
 func (f *fleet) goOn() bool {
 	step := f.server.Step()
 	for _, slot := range f.server.Missing() {

@@ -15,7 +15,8 @@ var update = flag.Bool("update", false, "write testdata/rounds.txt instead of co
 
 const vectorFile = "testdata/rounds.txt"
 
-// TestVectors: testdata/rounds.txt has all bytes of three rounds, for ports.
+// TestVectors compares three rounds with testdata/rounds.txt. The file has all bytes of the rounds,
+// for ports to other languages.
 func TestVectors(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprintln(&b, "# All bytes of two rounds, in hex, and words of scalars. docs/secagg.md says")
@@ -83,7 +84,8 @@ func writeRound(t *testing.T, b *strings.Builder, r secagg.Round, secret []byte,
 	fmt.Fprintf(b, "sum %v of %v\n", sum, slots)
 }
 
-// writeNeighbors writes who are neighbors in a round of 101, by what a device's keys reach.
+// writeNeighbors writes the neighbors of devices in a round of 101 devices: the devices to which
+// the server gives a device's keys.
 func writeNeighbors(t *testing.T, b *strings.Builder) {
 	t.Helper()
 	r := roundOf(101, 1)

@@ -16,7 +16,7 @@ func lnChoose(n, k int) float64 {
 	return a - b - c
 }
 
-// chance returns the probability that lo to hi of k drawn of n are among the marked ones.
+// chance returns the probability that a draw of k of n devices has lo to hi of the marked devices.
 func chance(n, marked, k, lo, hi int) (p float64) {
 	for x := max(lo, 0, k-(n-marked)); x <= min(hi, k, marked); x++ {
 		p += math.Exp(lnChoose(marked, x) + lnChoose(n-marked, k-x) - lnChoose(n, k))
@@ -24,7 +24,7 @@ func chance(n, marked, k, lo, hi int) (p float64) {
 	return p
 }
 
-// exactChance is chance in fractions of whole numbers.
+// exactChance computes chance with fractions of whole numbers.
 func exactChance(n, marked, k, lo, hi int) float64 {
 	sum := new(big.Int)
 	for x := lo; x <= hi; x++ {
@@ -48,9 +48,10 @@ func TestChance(t *testing.T) {
 	}
 }
 
-// exposed bounds the probability that not everybody is hidden: that somebody has t corrupt
-// neighbors, or that the graph falls apart without who is corrupt or left, which takes k/2 of them
-// in a row on the ring. short bounds that of somebody with fewer than t neighbors that stay.
+// exposed bounds the probability that some device is not hidden: that a device has t corrupt
+// neighbors, or that the graph is disconnected without the devices that are corrupt or left. To
+// disconnect the graph, k/2 such devices must be consecutive on the ring. short bounds the
+// probability that a device has fewer than t neighbors that stay.
 func exposed(n, k, t int, gamma, delta float64) float64 {
 	return float64(n)*chance(n-1, int(gamma*float64(n)), k, t, k) +
 		float64(n)*math.Pow(gamma+delta, float64(k/2))
@@ -73,8 +74,10 @@ func least(n int, gamma, delta float64) (degree, threshold int) {
 	return 0, 0
 }
 
-// Bell et al. 2020 with sigma = 40 and eta = 30. A third each would take more than the 255 shares
-// of a byte. A billion devices are as cheap as a thousand all of which are neighbors: section 1.
+// Bell et al. 2020 with sigma = 40 and eta = 30. With a third of the devices corrupt and a third
+// leaving, neighborhoods would need more than the 255 shares of a byte. A round of a billion
+// devices costs each device as much as a round of a thousand devices that are all neighbors:
+// section 1.
 func TestDegrees(t *testing.T) {
 	for _, c := range []struct {
 		share float64
@@ -95,7 +98,8 @@ func TestDegrees(t *testing.T) {
 	}
 }
 
-// Every round has what its row promises, and no smaller degree would do for the row's largest.
+// Rounds of every size satisfy the bounds of their row, and for the row's largest round no smaller
+// degree does.
 func TestGraph(t *testing.T) {
 	for n := 2; n <= mostComplete; n++ {
 		if k, threshold := Graph(n); k != n-1 || 2*threshold <= n || 2*threshold > n+2 {
@@ -124,7 +128,8 @@ func TestGraph(t *testing.T) {
 	}
 }
 
-// Neighbors are neighbors of each other, all have as many, and another round has others.
+// The relation of neighbors is symmetric, all devices have the same number of neighbors, and in
+// another round devices have other neighbors.
 func TestHoods(t *testing.T) {
 	hoods := func(context string) [][]int32 {
 		r := Round{Context: []byte(context), Words: 1}
@@ -161,7 +166,7 @@ func TestHoods(t *testing.T) {
 	}
 }
 
-// The ring's numbers are uniform: each of 0..n-1 comes as often.
+// The random numbers for the ring are uniform: each of 0..n-1 comes equally often.
 func TestBelow(t *testing.T) {
 	s, seen := newStream(make([]byte, 32)), [6]int{}
 	for range 60000 {

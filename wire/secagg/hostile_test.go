@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/wire/secagg"
 )
 
-// wantBlame checks that an error names a slot, and is of a kind.
+// wantBlame checks that an error names a slot and matches kind.
 func wantBlame(t *testing.T, what string, err error, slot uint32, kind error) {
 	t.Helper()
 	var e *secagg.Error
@@ -17,7 +17,7 @@ func wantBlame(t *testing.T, what string, err error, slot uint32, kind error) {
 	}
 }
 
-// at leads a round of n devices without losses until a step is open.
+// at runs a round of n devices, none of which leaves, until a step is open.
 func at(t testing.TB, n int, step secagg.Step) *fleet {
 	t.Helper()
 	f := newFleet(t, roundOf(n, 4), 9)
@@ -29,7 +29,7 @@ func at(t testing.TB, n int, step secagg.Step) *fleet {
 	return f
 }
 
-// with returns a copy of bytes in which some are changed.
+// with returns a copy of b with other in place of the bytes from index at on.
 func with(b []byte, at int, other ...byte) []byte {
 	b = bytes.Clone(b)
 	copy(b[at:], other)
@@ -38,7 +38,7 @@ func with(b []byte, at int, other ...byte) []byte {
 
 func flip(b []byte, at int) []byte { return with(b, at, b[at]^1) }
 
-// A device gives nothing to bytes that are not of its round, and still answers the right ones.
+// A device refuses bytes of another round, and still answers the right bytes afterwards.
 func TestDeviceRefuses(t *testing.T) {
 	const peer, box = 80, 80
 	for _, c := range []struct {
@@ -108,7 +108,7 @@ func TestDeviceRefuses(t *testing.T) {
 	}
 }
 
-// Keys of another round, slot or secret are refused, with or without a secret.
+// A device refuses keys of another round, slot or secret, whether the round has a secret or not.
 func TestForeignKeys(t *testing.T) {
 	for what, make := range map[string]func(r secagg.Round) (*secagg.Device, error){
 		"another context": func(r secagg.Round) (*secagg.Device, error) {
@@ -155,8 +155,8 @@ func TestForeignKeys(t *testing.T) {
 	}
 }
 
-// A device answers each step once: not for other keys, not with other values under the same masks,
-// and never gives both shares of a neighbor.
+// A device answers each step for one content only: it does not answer other keys, does not mask
+// other values with the same masks, and never gives both shares of a neighbor.
 func TestDeviceAnswersOnce(t *testing.T) {
 	f, other := newFleet(t, roundOf(4, 4), 9), newFleet(t, roundOf(4, 4), 10)
 	d := f.devices[1]
@@ -202,7 +202,7 @@ func TestDeviceAnswersOnce(t *testing.T) {
 	}
 }
 
-// A device that has no share of a neighbor does not believe that its vector came.
+// A device that has no share of a neighbor refuses a list that says the neighbor's vector came.
 func TestVectorFromNowhere(t *testing.T) {
 	f := at(t, 5, secagg.StepShares)
 	if err := f.step(map[uint32]bool{4: true}); err != nil {
@@ -216,8 +216,8 @@ func TestVectorFromNowhere(t *testing.T) {
 	wantBlame(t, "a vector", err, 4, secagg.ErrForeign)
 }
 
-// The two halves of a device's answer: a neighbor that stays gets its seed revealed, one that left
-// its key. The shares are different ones, and no answer has both.
+// In StepUnmask a device reveals the share of the seed of a neighbor that stayed, or the share of
+// the mask key of a neighbor that left. The two shares differ, and no answer has both.
 func TestNeverBothShares(t *testing.T) {
 	answers := [2][]byte{}
 	for i, alive := range []byte{0x1f, 0x1d} { // a twin of the device sees slot 4 leave

@@ -18,7 +18,7 @@ func words(b []byte) (w []uint32) {
 	return w
 }
 
-// What a device sends is its vector plus a mask that does not depend on the vector.
+// A device sends its vector plus a mask, and the mask does not depend on the vector.
 func TestMaskIsIndependent(t *testing.T) {
 	masks := [2][]uint32{}
 	for i := range masks {
@@ -41,7 +41,7 @@ func TestMaskIsIndependent(t *testing.T) {
 }
 
 // Masked zeros look like random bytes: by the chi-square of the 256 values, by the count of ones at
-// each bit, and by the correlation with the neighbors'.
+// each bit, and by the correlation with the bytes of neighboring devices.
 func TestMasksLookRandom(t *testing.T) {
 	const n = 1 << 16
 	f := newFleet(t, roundOf(3, n), 9)

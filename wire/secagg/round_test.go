@@ -19,7 +19,7 @@ type fleet struct {
 	round   secagg.Round
 }
 
-// chance is a source of bits from a number.
+// chance returns a source of random bits with a seed.
 func chance(seed byte) *rand.ChaCha8 { return rand.NewChaCha8([32]byte{seed}) }
 
 var secret = []byte("what the devices share, not the coordinator")
@@ -86,7 +86,7 @@ func (f *fleet) step(left map[uint32]bool) error {
 		if err != nil || !slices.Equal(b, again) {
 			f.t.Fatalf("slot %d, %v: the second answer differs: %v", slot, step, err)
 		}
-		for range 2 { // it may come twice
+		for range 2 { // an answer may come twice
 			if err := f.server.Take(step, slot, b); err != nil {
 				f.t.Fatalf("slot %d, %v: %v", slot, step, err)
 			}
@@ -100,7 +100,7 @@ func (f *fleet) step(left map[uint32]bool) error {
 	return err
 }
 
-// run leads the round. leaves says before which step's answer a device leaves.
+// run runs the round to its end. leaves returns the step before whose answer a device leaves.
 func (f *fleet) run(leaves func(slot uint32) secagg.Step) error {
 	f.t.Helper()
 	left := map[uint32]bool{}
@@ -119,7 +119,7 @@ func (f *fleet) run(leaves func(slot uint32) secagg.Step) error {
 	return nil
 }
 
-// wantSum checks the sum against that of the given slots' values.
+// wantSum compares the server's sum with the sum of the values of the given slots.
 func (f *fleet) wantSum(want []uint32) {
 	f.t.Helper()
 	words, slots, err := f.server.Sum()
@@ -147,8 +147,9 @@ func (f *fleet) sumOf(slots []uint32) []uint32 {
 
 func stays(uint32) secagg.Step { return secagg.StepDone }
 
-// Each of up to four devices stays, or leaves before any of the four answers, in every combination.
-// Of five, each combination comes in one order. The sum is exact, or refused.
+// Each of up to four devices stays, or leaves before one of its four answers, in every combination.
+// For five devices the test has each combination in one order only. The sum is exact, or the server
+// returns an error.
 func TestAllDropouts(t *testing.T) {
 	for n, rounds := range map[int]int{2: 25, 3: 125, 4: 625, 5: 126} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -174,8 +175,8 @@ func TestAllDropouts(t *testing.T) {
 	}
 }
 
-// wantOutcome runs a round of neighbors, and returns whether there was a sum. There is one exactly
-// if the threshold stayed to the end.
+// wantOutcome runs a round in which all are neighbors, and returns 1 if there was a sum. There must
+// be a sum exactly if the threshold of devices stayed to the end.
 func (f *fleet) wantOutcome(leaves map[uint32]secagg.Step) int {
 	f.t.Helper()
 	var sent []uint32
@@ -207,7 +208,8 @@ func (f *fleet) wantOutcome(leaves map[uint32]secagg.Step) int {
 	return 1
 }
 
-// Beyond 100 devices neighbors are few. A fifth leaves, at any step.
+// In rounds of more than 100 devices not all are neighbors. In this test a fifth of the devices
+// leaves, at any step.
 func TestSparse(t *testing.T) {
 	for _, n := range []int{150} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -236,7 +238,7 @@ func TestSparse(t *testing.T) {
 	}
 }
 
-// Where a step has too few answers, later ones still help.
+// After Close has failed for too few answers, later answers still count.
 func TestCloseLater(t *testing.T) {
 	f := newFleet(t, roundOf(5, 1), 1)
 	gone := map[uint32]bool{1: true, 4: true, 7: true}

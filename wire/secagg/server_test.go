@@ -9,7 +9,8 @@ import (
 	"github.com/zofl/zofl/wire/secagg"
 )
 
-// The server refuses what is no answer, names who sent it, and sums as if it had not come.
+// The server refuses bytes that are no answer, and names the sender. The sum is as if these bytes
+// had not come.
 func TestServerRefuses(t *testing.T) {
 	f := newFleet(t, roundOf(4, 4), 9)
 	for step := range secagg.StepDone {
@@ -46,7 +47,8 @@ func TestServerRefuses(t *testing.T) {
 	wantBlame(t, "the end", f.server.Take(secagg.StepDone, 4, nil), 4, secagg.ErrStep)
 }
 
-// Who left is out: what it sends later does not count, and it gets nothing.
+// A device that left a round is out: the server refuses what the device sends later, and gives it
+// nothing.
 func TestServerRefusesWhoLeft(t *testing.T) {
 	f := at(t, 4, secagg.StepMask)
 	late, err := f.answer(4)
@@ -67,8 +69,8 @@ func TestServerRefusesWhoLeft(t *testing.T) {
 	f.wantSum([]uint32{1, 7, 10})
 }
 
-// One device that sends false shares at the end is found, and the sum is exact. Where two of five
-// do, there is none.
+// If one device sends false shares in the last step, the server finds that device, and the sum is
+// exact. If two of five devices do so, there is no sum.
 func TestLiars(t *testing.T) {
 	for _, liar := range []uint32{1, 4, 7, 13} {
 		f := at(t, 5, secagg.StepMask)
@@ -92,7 +94,7 @@ func TestLiars(t *testing.T) {
 	}
 }
 
-// lie has all devices answer StepUnmask, some of them with false shares.
+// lie makes all devices answer StepUnmask; the liars answer with false shares.
 func (f *fleet) lie(liars ...uint32) {
 	f.t.Helper()
 	for _, slot := range f.server.Missing() {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A field is GF(2^8) by tables of logarithms to the base 3, another way than that of times.
+// A field computes in GF(2^8) with tables of logarithms to the base 3, a method independent of
+// times.
 type field struct{ exp, log [512]int }
 
 func newField() *field {
@@ -90,7 +91,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// random returns so many lanes.
+// random returns n random lanes.
 func random(r *rand.Rand, n int) []lane {
 	lanes := make([]lane, n)
 	for i := range lanes {
@@ -101,8 +102,8 @@ func random(r *rand.Rand, n int) []lane {
 	return lanes
 }
 
-// Any t shares give the secret, by ours and by the slow way, and at other x the other shares. With
-// t-1 shares each secret remains possible, by one polynomial each.
+// From any t shares both this package and Gauss's elimination compute the secret and the other
+// shares. With t-1 shares every secret remains possible, with exactly one polynomial for each.
 func TestShares(t *testing.T) {
 	f, r := newField(), rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct{ n, threshold int }{{3, 2}, {5, 3}, {100, 51}, {159, 82}, {255, 255}} {
@@ -148,8 +149,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// Over all coefficients any t-1 shares take each value equally often, whatever the secret is: they
-// tell nothing of it.
+// Over all coefficients any t-1 shares take each value equally often, whatever the secret is. So
+// t-1 shares reveal nothing about the secret.
 func TestFewSharesTellNothing(t *testing.T) {
 	for _, secret := range []byte{0, 1, 0xa7} {
 		seen := map[[2]byte]int{}
