@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A worker repeats everything that a device does, in the same memory.
+// A worker repeats all calls of a device, with the same memory.
 type worker struct {
 	t       *testing.T
 	s       *script
@@ -72,8 +72,8 @@ func (w *worker) round() {
 
 var sink []Object // keeps the allocation of a Missing result alive
 
-// After warming up, no method allocates anything except what it takes to decode a record,
-// ask for its object and hash that.
+// After warming up, no method allocates memory, except to decode a record, to ask for its object
+// and to hash the object.
 func TestMethodsDoNotAllocate(t *testing.T) {
 	const warm, runs = 16, 4
 	for _, g := range readGolden(t) {

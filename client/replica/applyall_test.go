@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// history returns the records of a run in which every kind follows others: long stretches
-// of rounds, another P, changes, a rollback, the end.
+// history returns the records of a run with records of all kinds in many orders: long sequences of
+// rounds, another P, changes, a rollback, the end.
 func history(t *testing.T, p *plan.Plan) [][]byte {
 	t.Helper()
 	c, random, n := newChain(p.Run), lcg(5), uint64(0)
@@ -43,7 +43,7 @@ func history(t *testing.T, p *plan.Plan) [][]byte {
 		c.add(wire.Record{Kind: wire.KindEnd, End: &wire.End{Reason: wire.EndRequested}}))
 }
 
-// variants calls f with plans that cover everything a step depends on.
+// variants calls f with plans that together have every choice on which a step depends.
 func variants(f func(name string, p *plan.Plan)) {
 	for _, dist := range []plan.Distribution{plan.Normal, plan.Rademacher} {
 		for _, rule := range []plan.Rule{plan.SGD, plan.Momentum, plan.TorchMomentum} {
@@ -90,7 +90,7 @@ func TestApplyAll(t *testing.T) {
 	})
 }
 
-// A round with more terms than may be pending is applied alone.
+// A round with more terms than may be pending is applied without other rounds.
 func TestApplyAllOfManyTerms(t *testing.T) {
 	p := basePlan()
 	p.Dim, p.Steps = 10, 3
@@ -110,8 +110,8 @@ func TestApplyAllOfManyTerms(t *testing.T) {
 	}
 }
 
-// A faulty record ends ApplyAll with Apply's error and the state before that record; both
-// can continue from there.
+// At a faulty record ApplyAll returns the error of Apply, and leaves the state before that record.
+// Apply and ApplyAll can continue from this state.
 func TestApplyAllStopsAtFault(t *testing.T) {
 	p := smallPlan()
 	p.Dim, p.Steps, p.Perturbations = 5000, 2, 3

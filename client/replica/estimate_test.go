@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// An estimate is the mean of g z in the written order, for every distribution and any
+// An estimate is the mean of g z in the order of docs/replay.md, for every distribution and any
 // number of workers.
 func TestEstimate(t *testing.T) {
 	for _, g := range readGolden(t) {
@@ -41,7 +41,7 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// Any number of workers gives the same estimate, which is the direction of Advance.
+// Any number of workers gives the same estimate, and Advance moves along this estimate.
 func TestEstimateIsAdvance(t *testing.T) {
 	for _, dist := range []plan.Distribution{plan.Normal, plan.Rademacher, plan.Sphere} {
 		p := basePlan()
@@ -73,7 +73,8 @@ func TestEstimatePanics(t *testing.T) {
 	r.Estimate(make([]float32, 9), 2, 0, []float32{1}, prng.Shared)
 }
 
-// Features depend on the addresses alone, and have the right distribution.
+// Features depend only on the run key and the addresses of their elements, and have the right
+// distribution.
 func TestFeatures(t *testing.T) {
 	const features, dim = 2000, 50
 	p := planOf(t, `{"dim":50,"transport":"dense","dense_keep":4,"estimator":"surrogate",`+
@@ -121,7 +122,7 @@ func boxedPlan(t testing.TB) *plan.Plan {
 		`"transport":"dense","dense_keep":4}`)
 }
 
-// Clip brings each element into its own box, wherever the range begins and ends.
+// Clip limits each element to the element's box, for any range of elements.
 func TestClip(t *testing.T) {
 	p := boxedPlan(t)
 	r, f := New(Config{Run: p.Run}), &naive{p: p}
@@ -151,7 +152,7 @@ func TestClip(t *testing.T) {
 	}
 }
 
-// A seeded start is clipped; a given start outside its box is refused.
+// A replica clips seeded parameters to their boxes, and refuses given parameters outside a box.
 func TestBoxedStart(t *testing.T) {
 	p := boxedPlan(t)
 	r := New(Config{Run: p.Run})
@@ -188,8 +189,8 @@ func TestBoxedStart(t *testing.T) {
 	}
 }
 
-// Points lie inside the boxes, with mu in the coordinates of the boxes, even if x is at or
-// beyond a bound.
+// Perturb returns points inside the boxes even if x is at or beyond a bound; mu is in the
+// coordinates of the boxes.
 func TestBoxedPoints(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")

@@ -21,8 +21,8 @@ const logsComment = `# Logs of runs, with the digest of the state after each rec
 
 `
 
-// TestGoldenLogs compares the golden runs, those of every preset, and some of what
-// operators do, with a file that has their records in full.
+// TestGoldenLogs compares logs with a file that has all their records: the golden runs, a run of
+// every preset, and a run with changes and rollbacks by an operator.
 func TestGoldenLogs(t *testing.T) {
 	var out bytes.Buffer
 	out.WriteString(logsComment)
@@ -53,8 +53,8 @@ func TestGoldenLogs(t *testing.T) {
 	}
 }
 
-// presetPlans are the plans of presets in the file, whatever their defaults are now, and
-// those of presets that the file lacks.
+// presetPlans returns the plans of presets as the file has them, whatever the present defaults are,
+// and the plans of presets that the file lacks.
 func presetPlans(t *testing.T) (plans []*plan.Plan) {
 	t.Helper()
 	text, err := os.ReadFile(logsFile)
@@ -88,7 +88,7 @@ func presetPlan(t *testing.T, name string) *plan.Plan {
 	}
 	p.RunKey = bytes.Repeat([]byte{5}, 32)
 	if p.StepSize == 0 {
-		p.StepSize = 0.01 // the run would find it
+		p.StepSize = 0.01 // otherwise the run would find a step size
 	}
 	if p.Features > 0 {
 		p.Features = 300
@@ -153,7 +153,7 @@ func writeLog(t *testing.T, out *bytes.Buffer, name string, s *script) {
 	out.WriteByte('\n')
 }
 
-// next returns the replica after records[i], given that after the one before.
+// next returns the replica after records[i]. r is the replica after the record before.
 func (s *script) next(t *testing.T, r *Replica, i int) *Replica {
 	t.Helper()
 	record, err := wire.DecodeRecord(s.records[i])

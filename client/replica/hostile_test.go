@@ -77,7 +77,8 @@ func after(t testing.TB, s *script, records int) *Replica {
 	return r
 }
 
-// A round that the plan cannot have made is refused with its reason, and changes nothing.
+// A replica refuses a round that is impossible under the plan. The error says why, and the state
+// does not change.
 func TestHostileRounds(t *testing.T) {
 	one := func(n int) wire.Scalars { return wire.AppendScalars(nil, make([]float32, n)...) }
 	tests := []struct {
@@ -214,7 +215,7 @@ func TestHostileRounds(t *testing.T) {
 	}
 }
 
-// Phase 2 must follow its phase 1 and have as many scalars.
+// A replica refuses a phase 2 that does not follow its phase 1, or has another number of scalars.
 func TestHostilePhases(t *testing.T) {
 	s := hostileScript(t, "point", 1)
 	s.round(2) // with a change between its phases
@@ -249,7 +250,7 @@ func TestHostilePhases(t *testing.T) {
 	mustApply(t, r, s.records[r.N()])
 }
 
-// A correction that cannot exist is an error and writes nothing.
+// For a control variate that cannot exist, Correct returns an error and does not write dst.
 func TestHostileCorrections(t *testing.T) {
 	for _, tt := range []struct {
 		plan    string
@@ -279,7 +280,7 @@ func TestHostileCorrections(t *testing.T) {
 	}
 }
 
-// Scalars that no device can have computed fill the state with NaNs. These have one form in
+// Scalars that no device can have computed fill the state with NaNs. The NaNs have one encoding in
 // digest and file, and the basis becomes zero.
 func TestHostileScalars(t *testing.T) {
 	nan := math.Float32frombits(0xffc54321)
@@ -328,8 +329,8 @@ func TestHostileScalars(t *testing.T) {
 	}
 }
 
-// FuzzRound: a replica either refuses a record and does not change, or accepts it and can
-// then be saved.
+// FuzzRound: either a replica refuses a record and does not change, or it accepts the record, and
+// Save then succeeds.
 func FuzzRound(f *testing.F) {
 	var names []string
 	for name := range hostilePlans {

@@ -18,8 +18,8 @@ var benchMethods = []struct{ name, settings string }{
 	{"pool", `{"dim":28938,"perturbations":10,"pool":4096,"rebase":64}`},
 }
 
-// BenchmarkMethods applies 64 rounds of 10 terms at once to a model of 28,938 parameters.
-// The rounds of scaffold have the terms of corrections besides.
+// BenchmarkMethods applies 64 rounds of 10 terms at once to a model of 28,938 parameters. The
+// rounds of the scaffold methods also have the terms of corrections.
 func BenchmarkMethods(b *testing.B) {
 	for _, m := range benchMethods {
 		b.Run(m.name, func(b *testing.B) {

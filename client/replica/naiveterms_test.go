@@ -76,8 +76,8 @@ func (f *naive) late(n uint64, k int, r *wire.Round) (terms []naiveTerm) {
 	return terms
 }
 
-// block returns a term's scalars for local step k. Along an older record's directions P is what
-// the length says.
+// block returns a term's scalars for local step k. Along an older record's directions, the number
+// of scalars determines P.
 func (f *naive) block(r *wire.Round, t wire.Term, k int) []float32 {
 	steps, p := int(f.p.Steps), int(r.Perturbations)
 	if t.Back > 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// both applies rounds to a replica and to a naive one, and compares their digests after each. It
-// returns the replica.
+// both applies rounds to a replica and to a naive replica, compares the two digests after each
+// round, and returns the replica.
 func both(t *testing.T, s *script, each func(r *Replica, round int)) *Replica {
 	t.Helper()
 	r, f := New(s.cfg), newNaive(s)
@@ -32,7 +32,7 @@ func both(t *testing.T, s *script, each func(r *Replica, round int)) *Replica {
 	return r
 }
 
-// A step of 0 leaves x as it is, while m and V go on.
+// A round with a step of 0 does not change x, but updates m and V.
 func TestNormalizedStepZero(t *testing.T) {
 	p := planOf(t, hostilePlans["normalized"])
 	p.Late = 0
@@ -61,7 +61,8 @@ func TestNormalizedStepZero(t *testing.T) {
 	})
 }
 
-// Late work and scalars of 0 say nothing about the size of a slope: V stays.
+// Late contributions and scalars of 0 do not change V, because they do not show how large slopes
+// are.
 func TestNormalizedWithoutOwnScalars(t *testing.T) {
 	p := planOf(t, hostilePlans["normalized"])
 	s := newScript(p)
@@ -98,8 +99,8 @@ func TestNormalizedWithoutOwnScalars(t *testing.T) {
 	})
 }
 
-// Scalars so small that the quotient leaves float32 do not move x along m, and no scalar makes x
-// anything but a number.
+// Scalars so small that the rate exceeds float32 do not move x along m. No scalars make an element
+// of x NaN.
 func TestNormalizedExtremes(t *testing.T) {
 	for _, g := range []float32{1e-45, 1e-38, 1e-20, 1e20, 1e38} {
 		s := newScript(planOf(t, `{"dim":50,"step":1e18,"server_rule":"normalized",`+

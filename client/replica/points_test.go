@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// pointsAt returns the points of perturbations 0 to 2 of a step of r, at an iterate with
-// values that are easily lost: -0 and 1e30.
+// pointsAt returns the points of perturbations 0 to 2 of a step of r. The iterate has values that
+// arithmetic easily changes: -0 and 1e30.
 func pointsAt(r *Replica, central bool) *Points {
 	x := slices.Clone(r.Params())
 	x[1], x[2] = float32(math.Copysign(0, -1)), 1e30
@@ -22,7 +22,7 @@ func pointsAt(r *Replica, central bool) *Points {
 	return p
 }
 
-// whole returns every element of each point, computed by one Probe after another.
+// whole returns all elements of each point, computed by separate calls of Perturb.
 func (p *Points) whole(r *Replica) (all [][]float32) {
 	add := func(mu float32, i int) {
 		v := make([]float32, len(p.X))
@@ -63,8 +63,8 @@ func checkAll(t *testing.T, r *Replica, p *Points, want [][]float32, off, n int,
 	}
 }
 
-// All points equal those of one Probe after another, wherever they begin and end and
-// whichever are left out.
+// PerturbAll writes the same points as separate calls of Perturb, for any range of elements and
+// with any points left out.
 func TestPerturbAll(t *testing.T) {
 	const dim = 9000
 	for name, segments := range layouts {
@@ -114,7 +114,7 @@ func TestPerturbAllWorkers(t *testing.T) {
 	}
 }
 
-// A single block with many points is shared out by perturbation.
+// For a single block with many points, workers divide the work by perturbation.
 func TestPerturbAllOfOneBlock(t *testing.T) {
 	const perturbations = 2 * workFor / prng.BlockLen
 	plan := basePlan()

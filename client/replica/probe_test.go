@@ -33,7 +33,7 @@ var layouts = map[string][]plan.Segment{
 	},
 }
 
-// Probe gives x + mu S z wherever the range begins and ends, and does not change x.
+// Probe writes x + mu S z for any range of elements, and does not change x.
 func TestProbe(t *testing.T) {
 	const dim = 9000
 	for name, segments := range layouts {
@@ -78,7 +78,7 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// Advance by every step with the record's scalars equals Apply.
+// Advance by every local step with the record's scalars gives the same bits as Apply.
 func TestAdvanceIsApply(t *testing.T) {
 	for name, segments := range layouts {
 		for _, rule := range []plan.Rule{plan.SGD, plan.Momentum, plan.TorchMomentum} {
@@ -114,7 +114,8 @@ func TestAdvanceIsApply(t *testing.T) {
 	}
 }
 
-// One step computed by hand, in the order of rounding that the package promises.
+// TestStepByHand compares one step with a computation by hand, in the order of rounding of
+// docs/replay.md.
 func TestStepByHand(t *testing.T) {
 	p := basePlan()
 	p.Dim, p.WeightDecay = 5000, 0.5

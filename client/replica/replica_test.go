@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A state is everything that a replica's methods return.
+// A state has the results of all methods of a replica.
 type state struct {
 	n, rounds, epoch uint64
 	hash             wire.Hash
@@ -29,7 +29,8 @@ func stateOf(r *Replica) state {
 	return s
 }
 
-// refuses checks that a record is refused with an error, and changes nothing.
+// refuses checks that a replica refuses a record with the error want, and that its state does not
+// change.
 func refuses(t *testing.T, r *Replica, record []byte, want error) {
 	t.Helper()
 	before := stateOf(r)
@@ -116,7 +117,7 @@ func TestApplyRefuses(t *testing.T) {
 	}
 }
 
-// A round that the plan cannot have made is refused.
+// A replica refuses a round that is impossible under the plan.
 func TestMalformedRounds(t *testing.T) {
 	r, c := begun(t, smallPlan(), 1)
 	one := wire.AppendScalars(nil, 1)
@@ -196,7 +197,7 @@ func TestPlanRefused(t *testing.T) {
 	}
 }
 
-// Given parameters are copied.
+// A replica copies given parameters.
 func TestGivenIsCopied(t *testing.T) {
 	given := []float32{1, 2, 3}
 	p := basePlan()
@@ -209,7 +210,7 @@ func TestGivenIsCopied(t *testing.T) {
 	}
 }
 
-// A first record whose hash is of another run's name is refused, even if its plan names
+// A replica refuses a first record whose Prev is the Genesis of another run, even if the plan names
 // this run.
 func TestForeignFirstRecord(t *testing.T) {
 	refuses(t, New(Config{Run: "golden"}), newChain("else").plan(smallPlan()), ErrFork)
@@ -232,8 +233,8 @@ func TestApplyKeepsNothing(t *testing.T) {
 	}
 }
 
-// A change takes effect with the next round and is part of the plan from then on. It is
-// refused as a whole if the resulting plan is invalid.
+// A change takes effect with the next round and is part of the plan from then on. A replica refuses
+// the whole change if the resulting plan is invalid.
 func TestChange(t *testing.T) {
 	r, c := begun(t, smallPlan(), 1)
 	change := func(settings ...string) []byte {
@@ -271,7 +272,7 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// Passing can be given up: to pass again from the start, or to apply the records.
+// After skipping some records, a caller can skip them again from the first, or apply them instead.
 func TestPassGivenUp(t *testing.T) {
 	r, c := begun(t, smallPlan(), 2)
 	records := [][]byte{c.simple(3), c.simple(4)}
@@ -291,8 +292,8 @@ func TestPassGivenUp(t *testing.T) {
 	}
 }
 
-// A rollback joins the state of an earlier record to the log again. The records between are
-// passed, and every hash is checked.
+// After a rollback the state of an earlier record is the state of the log again. The replica skips
+// the records in between, and checks every hash.
 func TestRollback(t *testing.T) {
 	r, c := begun(t, smallPlan(), 2) // at record 3
 	third := stateOf(r)

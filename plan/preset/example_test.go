@@ -7,7 +7,8 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// A plan begins with a method. What the run needs is changed, and then it is checked.
+// The program makes a plan from the preset of a method, changes fields for the run, and then checks
+// the plan.
 func Example() {
 	plan, err := preset.New("zofl", "digits", 7850)
 	if err != nil {
@@ -15,7 +16,7 @@ func Example() {
 		return
 	}
 	plan.Members, plan.Rounds = 4, 500
-	preset.Few(plan) // rounds ask no more devices than there are
+	preset.Few(plan) // rounds ask no more devices than the run has
 	fmt.Println("members", plan.Members, "target", plan.Target, "quorum", plan.Quorum)
 	fmt.Println("can run:", plancheck.Validate(plan) == nil)
 	fmt.Println("warnings:", len(preset.Warnings(plan)))

@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/plan/valid"
 )
 
-// TestFew: who says only how many devices there are has a plan that runs, and that goes on where
-// one of them fails. What else he says stays.
+// TestFew: with only the number of devices set, Few makes a plan that runs, and that goes on if one
+// device fails. Few does not change other fields that the author has set.
 func TestFew(t *testing.T) {
 	for _, tt := range []struct {
 		members, target, quorum uint32

@@ -12,7 +12,8 @@ import (
 	"github.com/zofl/zofl/plan/valid"
 )
 
-// TestFit: what the author of a plan of zofl sets stands, and how devices share directions follows.
+// TestFit: Fit does not change the fields that the author of a plan of zofl has set, and adapts how
+// devices share directions.
 func TestFit(t *testing.T) {
 	const own, half, shared = "per-client relay none 0 int4", "per-client relay none 0 half",
 		"shared mean none 0 half"
@@ -109,7 +110,8 @@ func fieldOf(t *testing.T, p *plan.Plan, name string) string {
 	return ""
 }
 
-// TestFitLeaves: what an author asks for by name is refused, and not something else done.
+// TestFitLeaves: if an author has set a way of sharing that cannot run, Fit does not replace it,
+// and package valid refuses the plan.
 func TestFitLeaves(t *testing.T) {
 	for _, settings := range []string{"sharing=groups late=2", "groups=auto roster=open",
 		"sharing=groups target=500 members=500", "aggregator=median transport=relay",
@@ -132,7 +134,7 @@ func TestFitLeaves(t *testing.T) {
 	}
 }
 
-// TestFitSays: one sentence, with what is not the preset's any more.
+// TestFitSays: Fit returns one sentence that names the fields it has changed.
 func TestFitSays(t *testing.T) {
 	p := planOf(t, "zofl")
 	p.Late = 2
@@ -149,7 +151,8 @@ func TestFitSays(t *testing.T) {
 	}
 }
 
-// TestFitGoesOn: where a plan lacks something else, too, that is what it is refused for then.
+// TestFitGoesOn: if a plan has another fault too, package valid refuses the plan for that fault
+// after Fit.
 func TestFitGoesOn(t *testing.T) {
 	for settings, lacks := range map[string]string{
 		"secure=sum max_scalar=1000 eval_every=0":                                   "mu=auto",

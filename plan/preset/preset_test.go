@@ -14,8 +14,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// numbers are the settings of a method in its paper, or in the paper's code where the
-// paper is silent; for decomfl-adam, which is in no paper, those of experiment beyond.
+// numbers are the settings of a method in its paper, or in the paper's code where the paper is
+// silent; decomfl-adam is in no paper, and has the settings of experiment beyond.
 type numbers struct {
 	sharing      plan.Sharing
 	distribution plan.Distribution
@@ -141,7 +141,7 @@ func TestPresetsAreThePapers(t *testing.T) {
 	}
 }
 
-// TestInverseSqrtIsThePapers: it is ZOFedHT's eta0/sqrt(r+1), whose r starts from 0.
+// TestInverseSqrtIsThePapers: inverse-sqrt equals ZOFedHT's eta0/sqrt(r+1), where r starts from 0.
 func TestInverseSqrtIsThePapers(t *testing.T) {
 	p, err := preset.Unbound("zofedht", "r1", 1000)
 	if err != nil {
@@ -204,9 +204,9 @@ func TestDecomflAdamCosts(t *testing.T) {
 	}
 }
 
-// TestDensePresets: fzoos has the numbers of appendix G, "General Settings", for Adam
-// those of Adam's paper (Kingma and Ba, algorithm 1), and 1e-6 from its code; the notes
-// name what no paper says.
+// TestDensePresets: fzoos has the numbers of appendix G, "General Settings". Adam has the numbers
+// of its own paper (Kingma and Ba, algorithm 1). The noise of 1e-6 is from the code of FZooS. The
+// notes name the settings that no paper gives.
 func TestDensePresets(t *testing.T) {
 	p := planOf(t, "fzoos")
 	got := [8]float32{float32(p.Features), p.LengthScale, p.Noise, float32(p.Active),
@@ -271,8 +271,8 @@ func TestPresetsValidate(t *testing.T) {
 	}
 }
 
-// TestGuard: every preset can have the bound, but those that send vectors; none has it from
-// [preset.Unbound]; and a bound that a plan has stays.
+// TestGuard: Guard sets the bound for every preset except those that send vectors. No plan of
+// [preset.Unbound] has the bound. Guard does not change a bound that a plan already has.
 func TestGuard(t *testing.T) {
 	for _, info := range preset.List() {
 		p := planOf(t, info.Name)
@@ -301,8 +301,8 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestNewIsGuarded: who asks for a preset and no more has a plan in which one device cannot spoil a
-// run; the rest is the method's.
+// TestNewIsGuarded: the plans of New have bounds so that one device cannot ruin a run. All other
+// fields are those of Unbound.
 func TestNewIsGuarded(t *testing.T) {
 	for _, info := range preset.List() {
 		got, err := preset.New(info.Name, "r1", 1000)
@@ -324,8 +324,9 @@ func TestNewIsGuarded(t *testing.T) {
 	}
 }
 
-// TestGuardOfSums: with secure=sum the devices of a private run agree on lists. In others three
-// quarters have to stay, where that hides more. What the author says stands.
+// TestGuardOfSums: with secure=sum Guard makes the devices of a private run agree on lists. In
+// other runs Guard sets the quorum to three quarters of the devices where that hides more. Guard
+// does not change fields that the author has set.
 func TestGuardOfSums(t *testing.T) {
 	for _, tt := range []struct {
 		fields string

@@ -2,7 +2,8 @@ package preset
 
 import "testing"
 
-// TestTrial: what a trial says is a sentence for one task and for several, near the best and far.
+// TestTrial: the text of a trial is a proper sentence for one task and for several, near the best
+// step size and far from it.
 func TestTrial(t *testing.T) {
 	const many, one = " small tasks of classification", "on one small task of classification"
 	const near = "With its own step this preset came within 3 points of the best of nine steps "

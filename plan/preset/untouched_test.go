@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// TestWarnings: whoever takes a preset with a step of its own is told which field it is, what it
-// may do, and what to do instead; a step that the author chose has no warning.
+// TestWarnings: for a plan with the preset's own step size, Warnings names the field, the danger
+// and the remedy. For a step size that the author chose there is no warning.
 func TestWarnings(t *testing.T) {
 	for _, info := range preset.List() {
 		p := planOf(t, info.Name)

@@ -84,8 +84,8 @@ func writeRound(t *testing.T, b *strings.Builder, r secagg.Round, secret []byte,
 	fmt.Fprintf(b, "sum %v of %v\n", sum, slots)
 }
 
-// writeNeighbors writes the neighbors of devices in a round of 101 devices: the devices to which
-// the server gives a device's keys.
+// writeNeighbors writes the neighbors of device 1 in a round of 101 devices. The neighbors are the
+// devices whose keys the server gives device 1.
 func writeNeighbors(t *testing.T, b *strings.Builder) {
 	t.Helper()
 	r := roundOf(101, 1)

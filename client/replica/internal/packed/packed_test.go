@@ -9,7 +9,8 @@ import (
 	"github.com/zofl/zofl/client/replica/internal/digest"
 )
 
-// What was appended is read again, and no prefix of it reads as all.
+// A Reader reads all values that were appended, and becomes Short for every proper prefix of the
+// bytes.
 func TestRoundTrip(t *testing.T) {
 	words := []uint64{1, 1 << 63, 7}
 	b := AppendBytes(nil, []byte("model"))
@@ -35,7 +36,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// A number of elements that is too large allocates nothing, and ends the reading.
+// For a number of elements that is too large, a Reader allocates nothing and becomes Short.
 func TestTooMany(t *testing.T) {
 	for _, n := range []uint32{2, 3, 1 << 29, 1<<32 - 1} {
 		b := binary.LittleEndian.AppendUint32(nil, n)
