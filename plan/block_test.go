@@ -22,7 +22,7 @@ const blocksHeader = `# Blocks of scalars that share a scale. A line has a preci
 # refuses, and why.
 `
 
-// sharing are the precisions of which the scalars of a block share a scale.
+// sharing are the precisions in which the scalars of a block share a scale.
 var sharing = []plan.Precision{plan.Int8, plan.Int4, plan.Int2}
 
 // blockTable returns the text of the file of blocks.
@@ -66,7 +66,7 @@ func bitsOf(v []float32) (text string) {
 	return text
 }
 
-// TestBlocks: blocks are those of the file, on every machine and in every version.
+// TestBlocks: the encoded blocks equal those of the file, on every machine and in every version.
 func TestBlocks(t *testing.T) {
 	made := blockTable()
 	if *update {
@@ -101,8 +101,8 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// TestSeveralBlocks: each local step has a scale of its own, and a length that is not that of the
-// blocks is refused.
+// TestSeveralBlocks: the block of each local step has a scale of its own, and Fits refuses a length
+// other than that of the blocks.
 func TestSeveralBlocks(t *testing.T) {
 	steps := [][]float32{{1, -1, 0.5}, {1000, -300, 20}, {0, 0, 0}, {1e-4, -3e-5, 2e-5}}
 	for _, v := range sharing {
@@ -137,8 +137,8 @@ func TestSeveralBlocks(t *testing.T) {
 	}
 }
 
-// TestScaledScalars: Scale shortens what shares a scale by its scale alone, and everything else as
-// float32 products.
+// TestScaledScalars: where scalars share a scale, Scale changes only the scale. All other scalars
+// it multiplies as float32.
 func TestScaledScalars(t *testing.T) {
 	for _, v := range []plan.Precision{plan.Single, plan.Half, plan.Int8, plan.Int4, plan.Int2} {
 		var s wire.Scalars
@@ -163,7 +163,8 @@ func TestScaledScalars(t *testing.T) {
 	}
 }
 
-// TestPrecisionsDoNotAllocate: rounding a step's scalars, and decoding and scaling a contribution.
+// TestPrecisionsDoNotAllocate: rounding a step's scalars, and decoding and scaling a contribution,
+// allocate nothing.
 func TestPrecisionsDoNotAllocate(t *testing.T) {
 	block, dst := make([]float32, 19), make(wire.Scalars, 0, 200)
 	for v := range plan.Int2 + 1 {

@@ -60,7 +60,8 @@ const pairHeader = "# What goes with what. " +
 	"#   C O  classes, group_size\n" +
 	"#   L K  secure_lists, key_check\n"
 
-// pairTable returns a triangle: a row for each choice, a column for each before it.
+// pairTable returns a triangular table: a row for each choice, and a column for each choice before
+// it.
 func pairTable(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString(pairHeader)
@@ -88,7 +89,7 @@ func pairTable(t *testing.T) string {
 	return b.String()
 }
 
-// short leaves out long values.
+// short returns a choice without its value if the value is long.
 func short(choice string) string {
 	name, _, _ := strings.Cut(choice, "=")
 	if len(choice) > 26 {
@@ -97,7 +98,7 @@ func short(choice string) string {
 	return choice
 }
 
-// refusedField returns the field for which a pair is refused, "" if it can run.
+// refusedField returns the field that the refusal of a pair names, or "" if the pair can run.
 func refusedField(t *testing.T, pair wiretest.Pair) string {
 	err := plancheck.Validate(planOfPair(t, pair))
 	if err == nil {
@@ -114,7 +115,7 @@ func refusedField(t *testing.T, pair wiretest.Pair) string {
 	return fault.Field
 }
 
-// TestPairs compares which pairs of choices can run with the table.
+// TestPairs compares the pairs of choices that can run with the table.
 func TestPairs(t *testing.T) {
 	got := pairTable(t)
 	if *update {

@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// TestHalves: every half is read as its value and written as the same two bytes, the lower first.
-// Rounding leaves it as it is.
+// TestHalves: Decode reads every binary16 as its value, and Append writes the value as the same two
+// bytes, the lower byte first. Round does not change the value.
 func TestHalves(t *testing.T) {
 	for h := range 1 << 16 {
 		bits, x := []byte{byte(h), byte(h >> 8)}, half.Float32(uint16(h))

@@ -22,7 +22,7 @@ func privatePlan(run string, secret []byte, scheme uint8) *plan.Plan {
 	return p
 }
 
-// The keys of both schemes are those of testdata/runkeys.txt, which Python computes:
+// The keys of both schemes equal those of testdata/runkeys.txt. Python computed that file:
 //
 //	import hashlib, hmac
 //	mac = lambda key, text: hmac.new(key, text, hashlib.sha256).digest()

@@ -56,7 +56,8 @@ func TestStepAt(t *testing.T) {
 	}
 }
 
-// TestFactorAt: the schedules act on the step that sets the length of a round's move, once.
+// TestFactorAt: the schedules change only one step size: the one that sets the length of a round's
+// move.
 func TestFactorAt(t *testing.T) {
 	p := plan.Plan{
 		LocalFields: plan.LocalFields{StepSize: 0.5, StepDecay: plan.Cosine, Floor: 0.1},

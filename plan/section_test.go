@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// TestSections: each field of a plan is in the table of the section that has it in Go, and no
-// other; and no two of a table are one in Go.
+// TestSections: each field of Go's struct of a section is in the table of that section and in no
+// other table. No two fields of a table are the same field in Go.
 func TestSections(t *testing.T) {
 	var p plan.Plan
 	listed, seen := 0, map[uintptr]string{}

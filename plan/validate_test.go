@@ -36,7 +36,7 @@ func planOf(t testing.TB, name string) *plan.Plan {
 
 var nan = float32(math.NaN())
 
-// invalid has one fault a row, in a plan that could run otherwise.
+// invalid has rows with one fault each, in a plan that could run without the fault.
 var invalid = []struct {
 	field string
 	spoil func(*plan.Plan)
@@ -238,7 +238,7 @@ func dense(change func(*plan.Plan)) func(*plan.Plan) {
 	}
 }
 
-// rooted gives the plan roots, and what they need.
+// rooted sets the roots of a plan, and the fields that roots need.
 func rooted(p *plan.Plan, ids ...string) { p.Bound, p.Trust, p.Roots = 3, 10, ids }
 
 func TestValidateNamesTheFault(t *testing.T) {
@@ -262,7 +262,7 @@ func TestValidateNamesTheFault(t *testing.T) {
 		}
 		tested[test.field] = true
 	}
-	// These may have any value.
+	// The fields in free may have any value.
 	free := []string{"batch", "digest_every", "rebase"} // refused has rebase
 	for _, f := range plan.Fields() {
 		if !tested[f.Name] && !slices.Contains(free, f.Name) {
@@ -297,8 +297,8 @@ func TestValidAtTheEdge(t *testing.T) {
 	}
 }
 
-// TestStepSizesStayFinite: in no plan that can run does the step size become 0 or infinite,
-// which no replica would apply.
+// TestStepSizesStayFinite: in no plan that can run does the step size become 0 or infinite. A
+// replica would refuse such a step size.
 func TestStepSizesStayFinite(t *testing.T) {
 	for _, step := range []float32{1e-18, 1e18} {
 		for _, factor := range []float32{1e-6, 1e6} {

@@ -245,8 +245,8 @@ func (r *Replica) add(record []byte) error {
 }
 
 // Skip checks that a record is the next record of the log, and skips the record: the state, N and
-// Hash do not change. After skipped records, Apply accepts only a rollback to N. A call of Skip or
-// Apply with record N+1 discards the records skipped before.
+// Hash do not change. After skipped records, Apply accepts a rollback to N that follows them. A
+// call of Skip or Apply with record N+1 discards the records skipped before.
 //
 // Errors: [ErrOrder], [ErrFork], [ErrEnded], and a *wire.DecodeError.
 func (r *Replica) Skip(record []byte) error {

@@ -44,7 +44,8 @@ func TestCostIsTheFrames(t *testing.T) {
 	}
 }
 
-// TestCostOfRepeats: a repetition names the ten devices, and brings no older record.
+// TestCostOfRepeats: a repetition of an announcement names the ten missing devices, and carries no
+// record before the last.
 func TestCostOfRepeats(t *testing.T) {
 	p := testPlan(t)
 	for _, round := range []uint64{1, 2, 100} {

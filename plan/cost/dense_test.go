@@ -59,8 +59,8 @@ func denseRecord(p *plan.Plan, n, round uint64, phase uint8) wire.Record {
 			Object: make(plan.Bytes, wire.ObjectLen)}}
 }
 
-// TestCostOfOneVector: a vector in three pieces, up and down, and a record that has only
-// its digest.
+// TestCostOfOneVector: a device uploads and downloads a vector in three pieces, and the record has
+// only the digest of the vector.
 func TestCostOfOneVector(t *testing.T) {
 	p := planOf(t, "fedzo-dense")
 	p.Dim, p.Weights, p.MaxWeight, p.Target = 40000, plan.BySamples, 500, 10
@@ -95,7 +95,7 @@ func TestCostOfOneVector(t *testing.T) {
 	}
 }
 
-// TestCostOfTwoVectors: x and then w.
+// TestCostOfTwoVectors: in a round with a surrogate a device sends x and then w.
 func TestCostOfTwoVectors(t *testing.T) {
 	p := planOf(t, "fzoos")
 	if err := valid.Plan(p); err != nil {
@@ -123,7 +123,7 @@ func TestCostOfTwoVectors(t *testing.T) {
 	}
 }
 
-// TestCostOfSurrogate: n = 1000, d = 300, M = 10000, counted by hand.
+// TestCostOfSurrogate compares the memory for n = 1000, d = 300, M = 10000 with a count by hand.
 func TestCostOfSurrogate(t *testing.T) {
 	p := planOf(t, "fzoos")
 	p.Dim, p.Window = 300, 1000
@@ -223,7 +223,7 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// TestBoxOf: a single box is that of all segments.
+// TestBoxOf: a single box is the box of all segments.
 func TestBoxOf(t *testing.T) {
 	a, b := plan.Box{Low: 0, High: 1}, plan.Box{Low: -5, High: 5}
 	for _, test := range []struct {

@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/wire/compact"
 )
 
-// A vectorCost has the vectors of a plan, those of every replica and the further ones of
-// a device; its blocks; and other bytes, of a pool or of a vector in transit.
+// A vectorCost has the expected memory for a plan: the vectors of every replica, the further
+// vectors of a device, the scratch blocks, and other bytes, for a pool or for a vector in transit.
 type vectorCost struct {
 	name                   string
 	plan                   plan.Plan
@@ -20,8 +20,8 @@ type vectorCost struct {
 	bytes                  uint64
 }
 
-// TestCostOfVectors counts vectors that every replica has, further ones of a device that
-// works on a streaming loss, scratch blocks, and other bytes.
+// TestCostOfVectors counts the vectors that every replica has, the further vectors of a device with
+// a streaming loss, scratch blocks, and other bytes.
 func TestCostOfVectors(t *testing.T) {
 	const d, block, n = 1 << 20, 4096, 4096
 	tests := []vectorCost{
@@ -270,7 +270,8 @@ func TestCostOfGroups(t *testing.T) {
 	})
 }
 
-// TestCostOfGroupsOfBits: a device sends codes, and a record has halves.
+// TestCostOfGroupsOfBits: with groups and scalars of few bits a device sends codes, and a record
+// has scalars of half precision.
 func TestCostOfGroupsOfBits(t *testing.T) {
 	p := byGroups(planOf(t, "fedzo"))
 	p.Members, p.Precision, p.MaxScalar, p.Steps, p.Perturbations = 100, plan.Int4, 1000, 2, 19
@@ -316,8 +317,7 @@ func TestCostOfBits(t *testing.T) {
 	}
 }
 
-// TestCostOfTwoPhases: with scaffold-1 there is one estimate more, and twice as many
-// messages.
+// TestCostOfTwoPhases: a round of scaffold-1 has one estimate more, and twice as many messages.
 func TestCostOfTwoPhases(t *testing.T) {
 	p := planOf(t, "scaffold-1")
 	body := wire.Round{Round: 8, StepSize: 0.01, Perturbations: 20, Contributors: 10}
@@ -347,8 +347,8 @@ func TestCostOfTwoPhases(t *testing.T) {
 	}
 }
 
-// TestCostOfSVRG: no control variate travels, and phase 2 estimates at two points in each step but
-// the first.
+// TestCostOfSVRG: contributions have no control variate, and in phase 2 a device estimates at two
+// points in each step except the first.
 func TestCostOfSVRG(t *testing.T) {
 	p := planOf(t, "zo-svrg")
 	first := wire.Round{Round: 8, StepSize: 1e-3, Perturbations: 10, Contributors: 10, Phase: 1,
@@ -370,8 +370,8 @@ func TestCostOfSVRG(t *testing.T) {
 	}
 }
 
-// TestCostOfControlVariates: at worst each contributor's control variate lies along
-// directions of another record; in a run's first rounds there are fewer.
+// TestCostOfControlVariates: at worst each contributor's control variate is along directions of
+// another record. The first rounds of a run have fewer older records.
 func TestCostOfControlVariates(t *testing.T) {
 	p := planOf(t, "scaffold-2")
 	p.Members = 100
@@ -406,7 +406,8 @@ func TestCostOfControlVariates(t *testing.T) {
 	}
 }
 
-// TestCostOfAggregators: an aggregator that needs all contributions at once holds them.
+// TestCostOfAggregators: with an aggregator that needs all contributions at once, the coordinator's
+// memory holds them all.
 func TestCostOfAggregators(t *testing.T) {
 	for aggregator, want := range map[plan.Aggregator]uint64{
 		plan.WeightedMean: 48 * 10, plan.ClippedMean: 48 * 10, plan.Median: 4 * 10 * 10,

@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/wire/compact"
 )
 
-// TestAccountIsTheCost: the parts of every preset's round are all of its bytes, and no part of
-// the floor is above what is sent.
+// TestAccountIsTheCost: for every preset the parts of a round add up to its bytes, and no part of
+// Floor exceeds the same part of Down.
 func TestAccountIsTheCost(t *testing.T) {
 	plans := map[string]*plan.Plan{"lean": recipe(t), "lean, weights": recipe(t)}
 	plans["lean, weights"].Weights = plan.BySamples
@@ -33,7 +33,7 @@ func TestAccountIsTheCost(t *testing.T) {
 					a.Up.Sum(), a.Down.Sum(), c.Up.Socket, c.Down.Socket)
 			}
 			if round == 1 {
-				continue // which brings the plan
+				continue // round 1 carries the plan
 			}
 			least := []int{a.Up.Values, a.Up.Chain, a.Up.Framing, a.Down.Fields, a.Down.Record,
 				a.Down.Values - a.Floor.Values, a.Down.Chain - a.Floor.Chain,
@@ -48,8 +48,8 @@ func TestAccountIsTheCost(t *testing.T) {
 	}
 }
 
-// recipe is relay with 10 of 100 contributors, 19 forward differences of half precision, and the
-// rule normalized.
+// recipe returns a relay plan with 10 contributors of 100 members, 19 forward differences of half
+// precision, and the rule normalized.
 func recipe(t *testing.T) *plan.Plan {
 	t.Helper()
 	p := planOf(t, "fedzo")
@@ -79,8 +79,8 @@ func nearFloor(t *testing.T, p *plan.Plan) {
 	}
 }
 
-// TestNearTheFloor: what a device receives in a round of relay is within 15 % of the least, for
-// few and many contributors and scalars, with a step that moves and one that does not.
+// TestNearTheFloor: in a relay round a device receives at most 15 % more bytes than Floor, for few
+// and many contributors and scalars, with a step size that changes and with a constant step size.
 func TestNearTheFloor(t *testing.T) {
 	for _, members := range []uint32{20, 100, 1000, 1_000_000} {
 		for _, target := range []uint32{5, 10, 20} {
@@ -112,8 +112,8 @@ func TestNearTheFloor(t *testing.T) {
 	}
 }
 
-// TestCostOfJoiningLate: a thousand rounds cost their records in the log's form, two or three
-// bytes each for their lengths, and little else.
+// TestCostOfJoiningLate: to catch up a thousand rounds a device receives their records in the log's
+// form, two or three bytes for the length of each record, and few other bytes.
 func TestCostOfJoiningLate(t *testing.T) {
 	for name, p := range map[string]*plan.Plan{"recipe": recipe(t), "zofl": planOf(t, "zofl"),
 		"scaffold-1": planOf(t, "scaffold-1")} {

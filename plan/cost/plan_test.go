@@ -23,7 +23,7 @@ func planOf(t *testing.T, name string) *plan.Plan {
 	return p
 }
 
-// byGroups makes the devices of a relayed plan share directions in two groups of five.
+// byGroups changes a relay plan so that its devices share directions in two groups of five.
 func byGroups(p *plan.Plan) *plan.Plan {
 	p.Sharing, p.Groups, p.GroupSize, p.Regroup = plan.GroupDirections, grouping.Random, 5, 10
 	p.Target, p.OverSample = 10, 1
@@ -45,7 +45,7 @@ func TestRecordBytes(t *testing.T) {
 	}
 	for name, p := range plans {
 		if valid.Plan(p) != nil {
-			continue // it excludes late work
+			continue // the plan excludes late contributions
 		}
 		most := valid.RecordBytes(p)
 		round := cost.Of(p, cost.Input{Round: 1 << 50})
@@ -57,7 +57,7 @@ func TestRecordBytes(t *testing.T) {
 	}
 }
 
-// TestSurveys: what a run asks of a device once, by the numbers of the methods' page.
+// TestSurveys compares Surveys with the numbers on the page of methods.
 func TestSurveys(t *testing.T) {
 	set := func(change func(*plan.Plan)) *plan.Plan {
 		p := planOf(t, "zofl")

@@ -8,7 +8,8 @@ import (
 	"github.com/zofl/zofl/plan/valid"
 )
 
-// secure is decomfl of ten devices under masks, which agree on lists or believe them.
+// secure returns a plan of decomfl with secure aggregation for ten devices. The devices agree on
+// lists, or believe the lists of the server.
 func secure(t *testing.T, lists uint8) *plan.Plan {
 	t.Helper()
 	p := planOf(t, "decomfl")
@@ -23,8 +24,9 @@ func secure(t *testing.T, lists uint8) *plan.Plan {
 	return p
 }
 
-// TestCostOfSecureSums: a device sends and gets what package secagg says, in frames of 4 and 5
-// steps, and no contribution in the clear. testing/fleet counts the same over a broker.
+// TestCostOfSecureSums: a device sends and gets the bytes that package secagg computes, in frames
+// of 4 or 5 steps, and sends no contribution in the clear. testing/fleet counts the same over a
+// broker.
 func TestCostOfSecureSums(t *testing.T) {
 	plain := secure(t, 0)
 	plain.Secure = 0

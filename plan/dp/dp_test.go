@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/plan/dp"
 )
 
-// TestEpsilonOracles compares with what dp-accounting and Opacus say, which search a list of
-// orders, and with the exact figure, which must be below.
+// TestEpsilonOracles compares Epsilon with the results of dp-accounting and Opacus. Both search a
+// list of orders. The exact epsilon must be below Epsilon.
 func TestEpsilonOracles(t *testing.T) {
 	file, err := os.Open("testdata/epsilons.txt")
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/zofl/zofl/plan/dp"
 )
 
-// TestSpent: the plan is no release, and with dp_by=device an answer to the open record is one.
+// TestSpent: record 1 does not count as a release. With dp_by=device the contribution to the open
+// record counts.
 func TestSpent(t *testing.T) {
 	p := &plan.Plan{
 		PrivacyFields: plan.PrivacyFields{DPNoise: 4, DPDelta: 0.001},
@@ -41,7 +42,8 @@ func TestSpent(t *testing.T) {
 	}
 }
 
-// TestNoiseFor: the noise keeps the log of all rounds within the budget, and hardly less would not.
+// TestNoiseFor: with the noise of NoiseFor the log of all rounds stays within the budget; with
+// slightly less noise it does not.
 func TestNoiseFor(t *testing.T) {
 	for _, by := range []uint8{dpnoise.ByDevice, dpnoise.ByCoordinator} {
 		for _, epsilon := range []float64{0.1, 1, 2, 4, 8, 100} {

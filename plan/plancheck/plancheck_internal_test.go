@@ -12,7 +12,8 @@ import (
 	"github.com/zofl/zofl/plan/valid"
 )
 
-// TestNoReasonIsStale: package valid has a refusal for every reason here.
+// TestNoReasonIsStale: for every reason of this package, package valid has a rule with that
+// refusal.
 func TestNoReasonIsStale(t *testing.T) {
 	words := valid.Words()
 	for _, r := range slices.Concat(reasons, byHand) {
@@ -27,7 +28,8 @@ func TestNoReasonIsStale(t *testing.T) {
 	}
 }
 
-// TestExplain: a plan that cannot run says why, and what to do; other errors stay as they are.
+// TestExplain: the error for a plan that cannot run says why, and what to do. explain does not
+// change other errors.
 func TestExplain(t *testing.T) {
 	if other := errors.New("other"); explain(other, nil, nil) != other {
 		t.Error("another error is changed")
@@ -58,7 +60,8 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestValidateChange: the remedy of a change that a run cannot take is of fields that can change.
+// TestValidateChange: the remedies for a change that a run cannot make set only fields that can
+// change.
 func TestValidateChange(t *testing.T) {
 	p, err := preset.New("decomfl", "kitchen", 100)
 	if err != nil {

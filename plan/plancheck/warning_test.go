@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/plan/plancheck"
 )
 
-// TestVacuousPrivacy: a plan whose noise promises nothing says so, and why. One within the usual
-// budgets says nothing.
+// TestVacuousPrivacy: for a plan whose noise guarantees nothing, Warnings says so and why. For a
+// plan within the usual budgets there is no such warning.
 func TestVacuousPrivacy(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
@@ -89,7 +89,7 @@ func TestShortDeadline(t *testing.T) {
 	}
 }
 
-// TestFewRounds: a run that would end before its step moves the model says so.
+// TestFewRounds: Warnings warns of a run that would end before any step moves the model.
 func TestFewRounds(t *testing.T) {
 	for _, tt := range []struct {
 		rounds uint64
@@ -114,7 +114,8 @@ func TestFewRounds(t *testing.T) {
 	}
 }
 
-// TestWhatGroupsTell: a plan says what the coordinator learns to group devices by.
+// TestWhatGroupsTell: Warnings says what the coordinator learns about devices in order to group
+// them.
 func TestWhatGroupsTell(t *testing.T) {
 	for _, tt := range []struct {
 		groups  uint8

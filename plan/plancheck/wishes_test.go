@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/plan/valid"
 )
 
-// byFlags are wishes that no setting grants, and the flag that does.
+// byFlags are wishes that no setting fulfills, and the flag that fulfills them.
 var byFlags = map[string]string{
 	"initial=given":       "--initial FILE",
 	"key_scheme=hkdf":     "--secret FILE",
@@ -51,8 +51,9 @@ func wished(t *testing.T, name string, settings ...string) *plan.Plan {
 	return p
 }
 
-// TestWishes: each single wish over each preset runs, or what its refusal says first, taken
-// literally, makes it run. No remedy sets what was wished, and what else it offers runs too.
+// TestWishes: each preset with each single wish runs, or runs after the first remedy of its
+// refusal, taken literally. No remedy sets the field of the wish. The other remedies of the refusal
+// work too.
 func TestWishes(t *testing.T) {
 	if testing.Short() { // the race detector has TestWishesTogether
 		t.Skip("2,000 searches")
@@ -69,7 +70,7 @@ func TestWishes(t *testing.T) {
 	}
 }
 
-// TestWishesTogether: so do these of several settings.
+// TestWishesTogether is TestWishes for wishes of several settings.
 func TestWishesTogether(t *testing.T) {
 	for _, test := range []struct{ preset, settings, says string }{
 		{"zofl", "pool=64 rebase=64 server_rule=mean", "server_beta1=0"}, // and not 0.9
@@ -93,7 +94,7 @@ func TestWishesTogether(t *testing.T) {
 	}
 }
 
-// follow does what the refusal of a plan says, if it is refused.
+// follow applies the remedy of a refused plan and checks that the plan then runs.
 func follow(t *testing.T, name string, settings ...string) {
 	t.Helper()
 	err := plancheck.Validate(wished(t, name, settings...))

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/plan/valid"
 )
 
-// set sets a field, which must work.
+// set sets a field, and ends the test on an error.
 func set(t *testing.T, p *plan.Plan, name, text string) {
 	t.Helper()
 	if err := planfile.Set(p, name, text); err != nil {
@@ -74,7 +74,7 @@ func TestStepAuto(t *testing.T) {
 	}
 }
 
-// Devices find only some values, and only for a plan that leaves them to them.
+// Devices find values only for mu and step, and only if the plan has mu_auto or step_auto.
 func TestAutoFaults(t *testing.T) {
 	var fault *plan.Error
 	for _, name := range []string{"perturbations", "server_step", "beta", "rule", "run"} {

@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// FuzzPlanJSON: an accepted plan file survives being written and read, and so does the
-// record of a valid plan.
+// FuzzPlanJSON: writing and reading an accepted plan file gives the same plan. So does encoding and
+// decoding the record of a valid plan.
 func FuzzPlanJSON(f *testing.F) {
 	seeds := 0
 	for _, b := range records(f) {

@@ -8,9 +8,10 @@ import (
 	"github.com/zofl/zofl/plan/planfile"
 )
 
-// TestListFaults: a list of a wrong form is refused in plain words, with one that can be used.
+// TestListFaults: the error for a list of a wrong form says in plain words what is wrong, and shows
+// an example.
 func TestListFaults(t *testing.T) {
-	const no = "" // the list has nothing of a list of the field
+	const no = "" // the text is no list of the field's elements at all
 	tests := []struct{ field, text, want string }{
 		{"boxes", `1`, no},
 		{"boxes", `{}`, no},

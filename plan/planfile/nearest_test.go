@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/plan/planfile"
 )
 
-// TestNearest: a mistyped name is answered with the name that was meant, another one with none.
+// TestNearest: for a mistyped name nearest returns the intended name, and for any other name "".
 func TestNearest(t *testing.T) {
 	for name, want := range map[string]string{
 		"memebrs": "members", "Mu": "mu", "stepz": "steps", "pertubations": "perturbations",

@@ -36,7 +36,7 @@ func TestSectionsOfFiles(t *testing.T) {
 	}
 }
 
-// TestSectionFaults: a file that nests wrongly says where a field belongs.
+// TestSectionFaults: the error for a field in the wrong section says where the field belongs.
 func TestSectionFaults(t *testing.T) {
 	for file, want := range map[string]string{
 		`{"privacy":{"quorum":3}}`: "plan: quorum = 3: put it into rounds, or beside the " +
@@ -58,8 +58,8 @@ func TestSectionFaults(t *testing.T) {
 	}
 }
 
-// TestMethod: a file that names a method has its plan, fitted to the fields that it names, and is
-// the same plan each time.
+// TestMethod: a file that names a method gives the plan of the preset, adapted to the fields that
+// the file names. Reading the file again gives the same plan.
 func TestMethod(t *testing.T) {
 	file := []byte(`{"run":"kitchen","dim":7850,"method":"zofl","rounds":{"members":10,"quorum":4}}`)
 	p, err := planfile.Parse(file)
@@ -82,13 +82,13 @@ func TestMethod(t *testing.T) {
 		t.Errorf("got  %s, %v\nwant %s", got, err, want)
 	}
 	late, err := planfile.Parse([]byte(`{"run":"a","dim":9,"method":"zofl","late":{"late":4}}`))
-	if err != nil || late.Precision != plan.Half { // which late work needs
+	if err != nil || late.Precision != plan.Half { // late contributions need half precision
 		t.Errorf("late work with %v, %v", late.Precision, err)
 	}
 }
 
-// TestNested: of each preset, and of plans with some fields set, the nested file is short and gives
-// the same plan.
+// TestNested: for each preset, and for plans with some fields set, the nested file is short, and
+// reading the file gives the same plan.
 func TestNested(t *testing.T) {
 	for _, name := range preset.Names() {
 		for _, settings := range [][]string{nil, {"rounds=9"}, {"mu=0.5", "step=0.25", "diverge=0"},

@@ -30,7 +30,7 @@ func records(t testing.TB) (list [][]byte) {
 	return list
 }
 
-// fullPlan returns a plan without zero fields, which cannot run.
+// fullPlan returns a plan without zero fields. The plan cannot run.
 func fullPlan(t testing.TB) *plan.Plan {
 	t.Helper()
 	for _, b := range records(t) {
@@ -212,8 +212,8 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// TestSetDoesNotShare: Set replaces a list, and does not write to the old one, which
-// another plan may share.
+// TestSetDoesNotShare: Set replaces a list, and does not write to the old list, because another
+// plan may share it.
 func TestSetDoesNotShare(t *testing.T) {
 	old := testPlan(t)
 	if err := planfile.Set(old, "segments",
@@ -263,8 +263,8 @@ func TestChangeSetAndApply(t *testing.T) {
 	}
 }
 
-// TestSetAll: settings are set in their order, and the names say which; the first that is wrong
-// ends it.
+// TestSetAll: SetAll sets fields in the order of the settings, stops at the first wrong setting,
+// and returns the names of the fields that it has set.
 func TestSetAll(t *testing.T) {
 	p := &plan.Plan{}
 	names, err := planfile.SetAll(p, []string{"rounds=7", "step=auto", "rounds=9"})

@@ -2,7 +2,7 @@ package valid_test
 
 import "strings"
 
-// Settings over the preset decomfl that make plans that can run.
+// Settings that change a plan of the preset decomfl into plans that can run.
 var (
 	overDense     = "transport=dense dense_keep=16 "
 	overAdam      = overDense + "rule=adam beta=0.9 beta2=0.999 epsilon=1e-8 "

@@ -10,7 +10,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// TestFrameBytes: the bound holds for the frames of late rounds, and is not far off.
+// TestFrameBytes: FrameBytes bounds the frames of late rounds, and is not much larger than these
+// frames.
 func TestFrameBytes(t *testing.T) {
 	for _, name := range preset.Names() {
 		p, err := preset.Unbound(name, "r1", 1000)

@@ -1,6 +1,6 @@
 package valid_test
 
-// refusedLate has a plan for each refusal of late work.
+// refusedLate has a plan for each refusal of late contributions.
 var refusedLate = []refusedPlan{
 	{"late", "late=4 transport=dense dense_keep=2"},
 	{"late", "late=4 control=scaffold-2"},

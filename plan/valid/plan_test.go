@@ -19,7 +19,7 @@ func planOf(t testing.TB, name string) *plan.Plan {
 	return p
 }
 
-// TestMembersRemedy: who asks for more contributors than devices is told which numbers go together.
+// TestMembersRemedy: the error for more contributors than devices says which numbers fit together.
 func TestMembersRemedy(t *testing.T) {
 	p := planOf(t, "decomfl")
 	p.Members, p.Target, p.Quorum = 3, 5, 5

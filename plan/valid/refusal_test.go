@@ -15,8 +15,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A refusedPlan has settings over the preset decomfl, and the field for which they are
-// refused.
+// A refusedPlan has settings that change a plan of the preset decomfl, and the field that the error
+// must name.
 type refusedPlan struct{ field, settings string }
 
 // refused has a plan for each rule that plancheck explains.
@@ -181,7 +181,8 @@ func planWith(t *testing.T, settings string) *plan.Plan {
 	return p
 }
 
-// checkRefused checks that a plan is refused for a field, with its value and a text.
+// checkRefused checks that package valid refuses a plan, and that the error has the field, its
+// value and a text.
 func checkRefused(t *testing.T, field, settings string) {
 	t.Helper()
 	err := valid.Plan(planWith(t, settings))
@@ -196,8 +197,8 @@ func checkRefused(t *testing.T, field, settings string) {
 	}
 }
 
-// TestEveryRefusal: each of these plans is refused for its field, and each rule refuses one of them
-// before all other rules do.
+// TestEveryRefusal: package valid refuses each of the plans with an error that names the right
+// field. For each rule there is a plan that this rule is the first to refuse.
 func TestEveryRefusal(t *testing.T) {
 	words := valid.Words()
 	for _, test := range slices.Concat(refused, also) {
@@ -213,7 +214,8 @@ func TestEveryRefusal(t *testing.T) {
 	}
 }
 
-// TestEveryRefusalIsExplained: each is found by its own field and words.
+// TestEveryRefusalIsExplained: package plancheck finds the explanation of each refusal by the field
+// and words of the refusal.
 func TestEveryRefusalIsExplained(t *testing.T) {
 	seen := map[string]bool{}
 	for _, w := range valid.Words() {
