@@ -8,7 +8,8 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// What an app threw says class, message and place; a reason for people is the message alone.
+// The error of an exception of the app has class, message and stack. The result of reason has only
+// the message.
 func TestThrown(t *testing.T) {
 	for _, tt := range []struct{ text, said, reason string }{
 		{"", "an exception without a message", "an exception without a message"},
@@ -39,7 +40,7 @@ func TestThrown(t *testing.T) {
 	}
 }
 
-// A text of megabytes is cut before it goes to the app.
+// The library shortens a text of megabytes before it passes the text to the app.
 func TestLongTexts(t *testing.T) {
 	text := coded(errors.New(strings.Repeat("é", 1<<20))).Error()
 	if len(text) > maxText+100 || !strings.HasSuffix(text, "...") ||

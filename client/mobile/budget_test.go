@@ -19,7 +19,7 @@ func asleep(t *testing.T) *atomic.Int64 {
 	return slept
 }
 
-// ended reports whether the budget is used up.
+// ended reports whether the time of the budget is over.
 func ended(t *testing.T, ctx context.Context) bool {
 	t.Helper()
 	synctest.Wait()
@@ -46,8 +46,8 @@ func TestBudget(t *testing.T) {
 	})
 }
 
-// Timers stand still while a device sleeps. So the wall clock is read every few seconds,
-// and at once when the app says that the device woke up.
+// Timers stand still while a device sleeps. So budget reads the wall clock every few seconds, and
+// at once when the app reports that the device woke up.
 func TestBudgetAfterSleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slept := asleep(t)

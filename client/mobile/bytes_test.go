@@ -41,8 +41,8 @@ func shifted(n, shift int) (dst, memory []byte) {
 	return memory[shift : shift+n : shift+n], memory
 }
 
-// Parameters are read as encoding/binary would write them, wherever dst lies and however
-// much of the model fits. No byte outside dst changes.
+// Reads write the bytes that encoding/binary would write, for any alignment of dst and any length.
+// No byte outside dst changes.
 func TestReadInto(t *testing.T) {
 	const dim = 2*block + 5
 	x := numbers(dim)
@@ -68,7 +68,7 @@ func TestReadInto(t *testing.T) {
 	}
 }
 
-// A read that cannot succeed is refused with the wrong value.
+// The error of a read that cannot succeed names the wrong value.
 func TestReadIntoRefuses(t *testing.T) {
 	read := func([]float32, int) error { t.Error("read"); return nil }
 	for _, tt := range []struct {
@@ -105,7 +105,8 @@ func TestReadIntoFails(t *testing.T) {
 	}
 }
 
-// A copy has the same bytes, as many as exist. What cannot be read gives no copy.
+// copyOf returns the bytes of the parameters, as many as exist, and nil for parameters that cannot
+// be read.
 func TestCopied(t *testing.T) {
 	const dim = block + 5
 	x := numbers(dim)

@@ -21,8 +21,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Every error about which somebody can do something has its code, however it is wrapped. No
-// message mentions this library's packages.
+// Every error that somebody can remedy has its code, however it is wrapped. No message names a
+// package of this library.
 func TestCodes(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
@@ -79,7 +79,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// A message that does not begin with a code of this package has none.
+// ErrorCode returns "" for a message that does not begin with a code of this package.
 func TestErrorCode(t *testing.T) {
 	for message, want := range map[string]string{
 		"": "", "config": "", "config:": "", "config:x": "", "Config: x": "", "nonsense: x": "",

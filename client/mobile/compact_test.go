@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// The bits of halves, from the definition of binary16: ties to even, subnormals, the largest, what
-// becomes infinite.
+// TestHalves compares with bits from the definition of binary16: ties to even, subnormals, the
+// largest number, and numbers that become infinite.
 func TestHalves(t *testing.T) {
 	inf := float32(math.Inf(1))
 	x := []float32{0, float32(math.Copysign(0, -1)), 1, -2, 65504, 65519, 65520, -inf, 0x1p-24,
@@ -32,7 +32,7 @@ func TestHalves(t *testing.T) {
 	}
 }
 
-// Multiples of a scale: ties to even, what is too large is cut at 127, on both sides.
+// ReadInt8 rounds multiples of the scale, ties to even, and limits them to -127..127.
 func TestInt8s(t *testing.T) {
 	inf := float32(math.Inf(1))
 	x := []float32{0, 1, -1, 0.24, 0.26, 0.25, 0.75, -0.25, -0.75, 63.5, 63.74, 64, -63.5, -64,
@@ -58,8 +58,8 @@ func TestInt8s(t *testing.T) {
 	}
 }
 
-// As many parameters as fit and exist are read, from any offset, and no byte after them changes.
-// After the first block, blocks begin where the library makes them.
+// Reads return as many parameters as fit and exist, from any offset, and change no byte after them.
+// After the first block, the blocks of a read begin at multiples of the library's block length.
 func TestReadConverted(t *testing.T) {
 	const dim = 2*block + 5
 	x := numbers(dim)
@@ -97,7 +97,7 @@ func TestReadConverted(t *testing.T) {
 	}
 }
 
-// A compact is what can be read in fewer bits.
+// A compact is an object whose parameters the app can read in fewer bits.
 type compact interface {
 	ReadHalf(off int, dst []byte) (int, error)
 	ReadInt8(off int, scale float64, dst []byte) (int, error)
@@ -111,7 +111,7 @@ func (p probe1) ReadInt8(off int, scale float64, dst []byte) (int, error) {
 	return p.Probes.ReadInt8(1, off, scale, dst)
 }
 
-// compacts are all of them, with parameters 10, 11, 12, 13, 14.
+// compacts returns an object of each type, with parameters 10, 11, 12, 13, 14.
 func compacts(t *testing.T) map[string]compact {
 	x := []float32{10, 11, 12, 13, 14}
 	return map[string]compact{
@@ -122,7 +122,8 @@ func compacts(t *testing.T) map[string]compact {
 	}
 }
 
-// Everything that can be read can be read in fewer bits, in place; misuse is named.
+// An app can read the parameters of every object in fewer bits. The error for a wrong argument
+// names the argument.
 func TestCompact(t *testing.T) {
 	for name, c := range compacts(t) {
 		halves, bytes := make([]byte, 6), make([]byte, 3)
@@ -159,7 +160,8 @@ func TestCompact(t *testing.T) {
 	hasCode(t, "ReadInt8 of probe -1", second(p.ReadInt8(-1, 0, 1, nil)), CodeConfig)
 }
 
-// An app reads a million blocks a day: reading one allocates nothing, whatever it is read of.
+// Reading a block allocates nothing, for every type of object, because an app may read a million
+// blocks a day.
 func TestReadsAllocateNothing(t *testing.T) {
 	x := []float32{10, 11, 12, 13, 14}
 	dst, all := make([]byte, 8), make([]byte, 24)

@@ -20,7 +20,7 @@ func (bowl) Loss(params []byte) (float64, error) {
 	return sum, nil
 }
 
-// blockBowl is the same loss in block mode.
+// blockBowl is the loss of bowl in block mode.
 type blockBowl struct{}
 
 func (blockBowl) Loss(r *Round) (float64, error) {
@@ -53,7 +53,7 @@ func configAt(t *testing.T, address string) *Config {
 	return cfg
 }
 
-// Every mistake in a Config is refused with the field, the value and the remedy.
+// For every mistake in a Config the error has the field, the value and the remedy.
 func TestConfigRefuses(t *testing.T) {
 	server := func(address string) func(*Config) error {
 		return func(c *Config) error { return c.AddServer(address) }
@@ -176,7 +176,7 @@ func TestConfigRefuses(t *testing.T) {
 	}
 }
 
-// Addresses of this machine are accepted with Plaintext, any others with TLS.
+// A Config accepts addresses of this machine with Plaintext, and any other addresses with TLS.
 func TestConfigTakesServers(t *testing.T) {
 	for address, plaintext := range map[string]bool{
 		"nats://127.0.0.1:4222": true, "nats://localhost": true, "nats://[::1]:4222": true,
@@ -197,8 +197,8 @@ func TestConfigTakesServers(t *testing.T) {
 	}
 }
 
-// A Config that is refused keeps the app's objects and can be used again. One that made a
-// client has handed them over.
+// If NewClient refuses a Config, the Config keeps the app's objects, and the app can use it again.
+// If NewClient makes a client, the client has the objects.
 func TestCallbacksMove(t *testing.T) {
 	cfg := config()
 	cfg.SetEvaluator(evaluator(func(*Evaluation) error { return nil }))
@@ -239,7 +239,8 @@ func TestCallbacksMove(t *testing.T) {
 	}
 }
 
-// More threads than cores count as one per core, because each takes memory.
+// If Workers exceeds the number of cores, the client uses one thread per core, because each thread
+// takes memory.
 func TestConfigBoundsWorkers(t *testing.T) {
 	cfg := config()
 	cfg.Workers = 1000 * runtime.NumCPU()
@@ -263,7 +264,7 @@ func TestOneObjective(t *testing.T) {
 	}
 }
 
-// The Config copies the bytes that it gets, and Device may be as long as documented.
+// A Config copies the bytes that the app passes, and Device may be as long as documented.
 func TestConfigCopies(t *testing.T) {
 	cfg, key, initial := config(), make([]byte, 32), littleEndianOf([]float32{1, 2, 3})
 	if err := cfg.SetRunKey(key); err != nil {

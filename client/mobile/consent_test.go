@@ -13,7 +13,8 @@ type consenter func(*Plan) error
 
 func (f consenter) Accept(p *Plan) error { return f(p) }
 
-// The app is shown what a plan asks of this device, and its refusal is the client's.
+// The Consent receives what a plan asks of this device. If the Consent refuses the plan, the client
+// refuses it too.
 func TestConsent(t *testing.T) {
 	plan := &plan.Plan{
 		Dim: 1 << 20, Scheme: prng.Scheme, KeyCheck: make(plan.Bytes, 32),

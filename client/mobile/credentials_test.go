@@ -12,7 +12,7 @@ const (
 	userFile = "-----BEGIN NATS USER JWT-----\n" + token + "\n" + userSeed + "\n"
 )
 
-// A text that is no credentials is refused by its code, and not shown.
+// For a text that is no credentials the error has a code, and does not contain the text.
 func TestBadCredentials(t *testing.T) {
 	err := NewConfig().SetCredentials("correct horse battery staple")
 	hasCode(t, "SetCredentials", err, CodeCredentials)
@@ -36,8 +36,8 @@ func TestSecretsAreNotShown(t *testing.T) {
 	}
 }
 
-// TestCredentialsNameTheCoordinator: a file of zofl device add pins the coordinator's key, and a
-// damaged one is refused, not left out.
+// TestCredentialsNameTheCoordinator: SetCredentials with a file of zofl device add sets the
+// coordinator's key. For a damaged key SetCredentials returns an error.
 func TestCredentialsNameTheCoordinator(t *testing.T) {
 	key := "ed25519:iojj3XQJ8ZX9UtstPLpdcspnCb8dlBIb83SIAbQPb1w"
 	cfg := config()

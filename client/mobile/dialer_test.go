@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// silent is a server that accepts connections and sends nothing.
+// silent starts a server that accepts connections and sends nothing.
 func silent(t *testing.T) (address string, accepted chan net.Conn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -33,8 +33,8 @@ func silent(t *testing.T) (address string, accepted chan net.Conn) {
 	return l.Addr().String(), accepted
 }
 
-// With Plaintext nothing leaves this machine, whatever the address, not even a packet. So
-// this test, which uses documentation addresses, needs no network.
+// With Plaintext the dialer sends no packet to another machine, whatever the address. So this test
+// needs no network, although it uses documentation addresses.
 func TestDialerRefusesPlaintext(t *testing.T) {
 	d := &dialer{ctx: t.Context(), plaintext: true, traffic: &traffic{}, within: dialWithin}
 	for _, address := range []string{"192.0.2.1:4222", "[2001:db8::1]:4222", "198.51.100.7:1"} {
@@ -55,7 +55,7 @@ func TestDialerRefusesPlaintext(t *testing.T) {
 	}
 }
 
-// A socket counts its bytes, and ends with its context.
+// A socket counts the bytes that pass through it, and closes when its context ends.
 func TestDialerCounts(t *testing.T) {
 	address, accepted := silent(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -89,8 +89,8 @@ func TestDialerCounts(t *testing.T) {
 	}
 }
 
-// The socket of a failed attempt is closed before the next attempt, even if NATS does not
-// close it. So a server that refuses a device for a week costs one socket.
+// The dialer closes the socket of a failed attempt before the next attempt, even if NATS does not.
+// So a server that refuses a device for a week costs only one socket.
 func TestDialerKeepsOneSocket(t *testing.T) {
 	address, accepted := silent(t)
 	d := &dialer{ctx: t.Context(), traffic: &traffic{}, within: dialWithin}
@@ -110,8 +110,8 @@ func TestDialerKeepsOneSocket(t *testing.T) {
 	hungUp(t, last)
 }
 
-// A websocket server that accepts connections and sends nothing is given up, like a NATS
-// server: without the deadline NATS would wait forever for its TLS.
+// The client gives up a websocket server that accepts connections and sends nothing, like such a
+// NATS server. Without the deadline NATS would wait forever for the TLS handshake.
 func TestDialerSetsDeadline(t *testing.T) {
 	address, accepted := silent(t)
 	d := &dialer{ctx: t.Context(), traffic: &traffic{}, within: time.Millisecond}
@@ -127,8 +127,8 @@ func TestDialerSetsDeadline(t *testing.T) {
 	}
 }
 
-// A server that accepts connections and sends nothing blocks no one. Neither Stop nor
-// Reconnect waits for it, even if there are several such servers, and all other methods
+// A server that accepts connections and sends nothing blocks no method of the client. Neither Stop
+// nor Reconnect waits for the server, even if there are several such servers, and all other methods
 // return at once.
 func TestSilentServers(t *testing.T) {
 	for _, servers := range []int{1, 3} {
@@ -151,7 +151,7 @@ func TestSilentServers(t *testing.T) {
 		cfg.SetListener(told)
 		c := made(t, cfg)
 		result := running(t, c)
-		held := <-accepted // it waits for a greeting
+		held := <-accepted // the client waits for a greeting
 		defer held.Close()
 		prompt(t, "Reconnect", c.Reconnect)
 		hungUp(t, held)
@@ -231,7 +231,7 @@ func init() {
 		}}
 }
 
-// A name server that does not answer blocks no one either.
+// A name server that does not answer blocks no method of the client either.
 func TestSilentNameServer(t *testing.T) {
 	l, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -246,7 +246,7 @@ func TestSilentNameServer(t *testing.T) {
 	}
 	c := made(t, cfg)
 	result := running(t, c)
-	if _, _, err := l.ReadFrom(make([]byte, 512)); err != nil { // it asks
+	if _, _, err := l.ReadFrom(make([]byte, 512)); err != nil { // the dialer asks the name server
 		t.Fatal(err)
 	}
 	prompt(t, "Reconnect", c.Reconnect)
@@ -260,7 +260,7 @@ func TestSilentNameServer(t *testing.T) {
 	}
 }
 
-// Late news of an earlier Run's connection changes nothing.
+// A late call of a handler of an earlier Run's connection changes nothing.
 func TestLateHandlers(t *testing.T) {
 	told := &listener{}
 	cfg := config()
@@ -281,7 +281,8 @@ func TestLateHandlers(t *testing.T) {
 	}
 }
 
-// soon is well before a connection attempt times out, and long enough for a busy machine.
+// soon is much shorter than the time limit of a connection attempt, and long enough for a busy
+// machine.
 const soon = 3 * dialWithin / 4
 
 // prompt fails the test unless f returns without waiting for a connection attempt.

@@ -25,8 +25,8 @@ func card(fingerprint []byte) url.Values {
 		"seed": {userSeed}, "jwt": {token}}
 }
 
-// A line sets all that a server wants to know, in place of what was set before. A damaged one says
-// what is wrong without a word of its secrets, and changes nothing.
+// Enroll sets all that a connection needs, in place of earlier settings. For a damaged line the
+// error says what is wrong and contains none of the line's secrets, and Enroll changes nothing.
 func TestEnroll(t *testing.T) {
 	cfg, pin := config(), sha256.Sum256([]byte("ca"))
 	_, ca := selfSigned(t)
@@ -167,7 +167,7 @@ func TestEnrolledTrust(t *testing.T) {
 	}
 }
 
-// FuzzEnroll: a line sets a config whole or leaves it as it was, and no error tells the seed.
+// FuzzEnroll: Enroll sets all settings of a line or none, and no error contains the seed.
 func FuzzEnroll(f *testing.F) {
 	pin := sha256.Sum256([]byte("ca"))
 	q := card(pin[:])

@@ -68,7 +68,7 @@ func faulty(n int) func(Listener) error {
 	return func(l Listener) error { return l.OnFault(CodeLoss, fmt.Sprint(n)) }
 }
 
-// A slow listener gets the latest event of each kind, once.
+// A slow listener receives only the latest event of each kind, once.
 func TestEventsCoalesce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
@@ -95,7 +95,7 @@ func TestEventsCoalesce(t *testing.T) {
 	})
 }
 
-// Endless faults do not starve the other kinds.
+// The listener receives the other kinds of events even if faults never end.
 func TestEventsAreFair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var e events
@@ -122,8 +122,8 @@ func TestEventsAreFair(t *testing.T) {
 	})
 }
 
-// A fault does not replace the one that caused it: if a certificate is not trusted, the
-// client is also offline, and both are reported.
+// A fault does not replace the fault that caused it: if a certificate is not trusted, the client is
+// also offline, and the listener receives both faults.
 func TestEventsKeepCauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
@@ -180,7 +180,7 @@ func TestEventsGoOn(t *testing.T) {
 	}
 }
 
-// settle waits for a slow listener, but not for one that hangs.
+// settle waits for a slow listener, but not for a listener that hangs.
 func TestEventsSettle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var e events
@@ -210,7 +210,8 @@ func TestEventsSettle(t *testing.T) {
 	})
 }
 
-// After release nobody is called, not even for queued events. A call in progress continues.
+// After release the client does not call the listener, not even for queued events. A call in
+// progress continues.
 func TestEventsRelease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})

@@ -19,12 +19,13 @@ func (bowl) Loss(params []byte) (sum float64, err error) {
 	return sum, nil
 }
 
-// What an app does, here in Go. Without a network the client waits, and that is no error.
+// The example shows the calls of an app, here in Go. Without a network the client waits and returns
+// no error.
 func Example() {
 	config := mobile.NewConfig()
 	config.Run, config.Device, config.Dim = "digits", "phone-7", 2
 	config.SetObjective(bowl{})
-	_, err := mobile.NewClient(config) // which lacks a server
+	_, err := mobile.NewClient(config) // the config lacks a server
 	fmt.Println(mobile.ErrorCode(err.Error()))
 
 	config.Plaintext = true // to this machine only

@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A StateDir with the model of another run, or with another number of parameters, is refused with
-// a code, and its files stay as they are.
+// A StateDir with the model of another run, or with another number of parameters, makes the client
+// fail with a code, and the client does not change the files.
 func TestForeignStateDir(t *testing.T) {
 	dir := t.TempDir()
 	file := checkpointOf(t, "digits", 7)

@@ -135,7 +135,7 @@ func TestOneRun(t *testing.T) {
 	}
 }
 
-// Only one client at a time uses a directory, and it unlocks it after each Run.
+// Only one client at a time can use a directory. The client unlocks the directory after each Run.
 func TestStateDir(t *testing.T) {
 	dir := t.TempDir()
 	clients := [2]*Client{}
@@ -169,7 +169,8 @@ func TestStateDir(t *testing.T) {
 	hasCode(t, "Run where a file is", made(t, cfg).Run(), CodeStore)
 }
 
-// Without a model, Params, Model and Digest give none. Wrong lengths are refused.
+// Before there is a model, Params and Digest return record 0 and Model returns nil. Params and
+// Digest refuse wrong lengths.
 func TestParams(t *testing.T) {
 	c := made(t, config())
 	dst, digest := make([]byte, 40), make([]byte, 32)
@@ -228,7 +229,8 @@ func TestStateNames(t *testing.T) {
 	}
 }
 
-// However Stop, the end of a Run and a listener coincide, the app's objects are released.
+// The client releases the app's objects however Stop, the end of a Run and calls of a listener
+// coincide.
 func TestStopMeetsTheEnd(t *testing.T) {
 	for i := range 100 {
 		cfg := config()

@@ -6,7 +6,8 @@ import (
 	"github.com/zofl/zofl/bus"
 )
 
-// Without a connection every operation is offline, which the client waits out.
+// Without a connection every operation returns ErrOffline, and the client waits until it has a
+// connection.
 func TestLinkOffline(t *testing.T) {
 	var l link
 	_, request := l.Request(t.Context(), "a", nil)

@@ -12,7 +12,8 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// A model can be copied, and read in pieces of one record. There is none before the first record.
+// An app can copy the model, and read pieces of the copy that belong to one record. Before the
+// first record CopyModel returns nil.
 func TestCopyModel(t *testing.T) {
 	dir, dim := t.TempDir(), MaxBlock+5
 	file := checkpointOf(t, "digits", uint64(dim))
@@ -53,7 +54,7 @@ func TestCopyModel(t *testing.T) {
 	hasCode(t, "ReadParams", err, CodeConfig)
 }
 
-// Simple mode is refused where its array would be larger than MaxBlock.
+// NewClient refuses simple mode if the array of parameters would be larger than MaxBlock.
 func TestSimpleModeIsSmall(t *testing.T) {
 	cfg := config()
 	cfg.Dim = MaxBlock
@@ -73,7 +74,8 @@ func TestSimpleModeIsSmall(t *testing.T) {
 	}
 }
 
-// A round and an evaluation say how much time is left, and 0 once it is over.
+// RemainingMilliseconds of a round and of an evaluation is the time left, and 0 once the round or
+// evaluation is over.
 func TestRemaining(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 	r := &Round{ctx: ctx, x: objective.NewPoint(make([]float32, 3))}

@@ -20,8 +20,8 @@ func evaluating(f evaluator) evaluatorAdapter {
 	return evaluatorAdapter{&device{callbacks: &callbacks{evaluator: f}}}
 }
 
-// Package client gets exactly what the app set: always a policy and samples, streaming in
-// block mode, and an evaluator if there is one.
+// Package client gets exactly the interfaces that the app set: always a policy and samples,
+// streaming in block mode, and an evaluator if the app has one.
 func TestObjectives(t *testing.T) {
 	for name, tt := range map[string]struct {
 		set                func(*Config)
@@ -59,7 +59,8 @@ func TestObjectives(t *testing.T) {
 	}
 }
 
-// A loss in simple mode gets the bytes of the parameters. After release it is not called.
+// A loss in simple mode gets the bytes of the parameters. After release the client does not call
+// the loss.
 func TestSimpleLoss(t *testing.T) {
 	cfg := config()
 	got := []byte{}
@@ -138,8 +139,8 @@ func TestEvaluation(t *testing.T) {
 	}
 }
 
-// A panic of an evaluator revokes the parameters too: package client continues to use them,
-// so nobody may read them any more.
+// A panic of an evaluator also ends access to the parameters, because package client continues to
+// use their memory.
 func TestEvaluationPanics(t *testing.T) {
 	var stale *Evaluation
 	v := evaluating(func(e *Evaluation) error {

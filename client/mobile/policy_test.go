@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/wire/deviceinfo"
 )
 
-// A device works if every requirement is known to be met.
+// A device works only if the app has reported that every requirement is met.
 func TestPolicy(t *testing.T) {
 	type (
 		net = network
@@ -50,8 +50,8 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// Only a change to another network is worth a new connection: not the first report, nor the
-// same network again, nor none.
+// The client reconnects only after a change to another network: not after the first report, nor for
+// the same network again, nor for no network.
 func TestNetworkChanges(t *testing.T) {
 	var p policy
 	for i, step := range []struct{ connected, metered, want bool }{
@@ -64,7 +64,7 @@ func TestNetworkChanges(t *testing.T) {
 	}
 }
 
-// A device tells what the app reported, and nothing that it did not.
+// A device tells the operator what the app has reported, and nothing else.
 func TestPolicyTells(t *testing.T) {
 	here := deviceinfo.Device{Program: "pantry 1.4", Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	for name, tt := range map[string]struct {

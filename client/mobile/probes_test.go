@@ -102,7 +102,8 @@ func equal(a, b []float32) bool {
 	return len(a) == len(b)
 }
 
-// A loss that the app forgot stays NaN, its error is passed on, and after Stop it is not called.
+// The loss of a probe that the app forgot is NaN. The library passes on the error of the app's
+// objective, and does not call the objective after Stop.
 func TestProbesMisused(t *testing.T) {
 	no := errors.New("no")
 	o := batchMode(t, func(p *Probes) error { p.SetLoss(1, 3); return no })
@@ -117,7 +118,7 @@ func TestProbesMisused(t *testing.T) {
 	}
 }
 
-// noted is an objective of an app that keeps what it was called with.
+// noted is an objective of an app that keeps the arguments of its calls.
 type noted struct {
 	round      *Round
 	evaluation *Evaluation
@@ -126,8 +127,8 @@ type noted struct {
 func (o *noted) Loss(r *Round) (float64, error) { o.round = r; return 0, nil }
 func (o *noted) Evaluate(e *Evaluation) error   { o.evaluation = e; return nil }
 
-// What an app is called with has the plan that the device was asked about, and a round its place
-// among the losses of its step.
+// The arguments of the app's callbacks have the plan that the device has accepted. A Round also has
+// its number among the losses of its step.
 func TestPlanAndPlace(t *testing.T) {
 	var app noted
 	cfg := config()

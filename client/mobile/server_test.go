@@ -41,8 +41,8 @@ func connectedOnce(c *Client) {
 	}
 }
 
-// A greeting comes before TLS, so an attacker in the middle can write it. The client does
-// not connect to the servers that it names, with or without TLS.
+// A greeting comes before TLS, so an attacker in the middle can write the greeting. The client does
+// not connect to the servers that the greeting names, with or without TLS.
 func TestOnlyServersOfTheConfig(t *testing.T) {
 	for _, scheme := range []string{"tls", "nats"} {
 		t.Run(scheme, func(t *testing.T) {
@@ -80,8 +80,8 @@ func TestOnlyServersOfTheConfig(t *testing.T) {
 	}
 }
 
-// If the network is gone while something is being written, Reconnect is delayed by a second
-// and not by NATS's minute.
+// If the network is gone during a write, Reconnect takes a second longer, and not the minute that
+// NATS would try to write.
 func TestReconnectWhileWriting(t *testing.T) {
 	address, accepted := silent(t)
 	cfg := configAt(t, address)
@@ -98,7 +98,7 @@ func TestReconnectWhileWriting(t *testing.T) {
 	c.mu.Unlock()
 	written := make(chan error, 1)
 	go func() { written <- bus.NATS(nc).Publish("x", make([]byte, 16<<20)) }()
-	// no more: the write waits for this reader
+	// read no more, so that the client's write waits
 	if _, err := io.CopyN(io.Discard, in, 1<<20); err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,8 @@ func TestReconnectWhileWriting(t *testing.T) {
 	}
 }
 
-// Whatever ends a TLS handshake is not cured by waiting for a network.
+// A failed TLS handshake has a code other than offline, because waiting for a network does not
+// help.
 func TestHandshakeCodes(t *testing.T) {
 	for name, server := range map[string]*tls.Config{
 		"another authority":        {},
@@ -173,7 +174,7 @@ func selfSigned(t *testing.T) (tls.Certificate, *x509.Certificate) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, leaf
 }
 
-// welcome does what a server does until a client is connected.
+// welcome does the part of a server until a client is connected.
 func welcome(conn net.Conn) *bufio.Reader {
 	greet(conn, "")
 	in := bufio.NewReader(conn)
@@ -183,8 +184,8 @@ func welcome(conn net.Conn) *bufio.Reader {
 	return in
 }
 
-// A server may end a connection with an error that NATS does not know; NATS never returns
-// to it then. The client connects again instead of ending Run.
+// If a server ends a connection with an error that NATS does not know, NATS closes the connection
+// for good. The client then connects again and does not end Run.
 func TestServerEndsConnection(t *testing.T) {
 	address, accepted := silent(t)
 	cfg := configAt(t, address)
@@ -233,8 +234,8 @@ func TestServerEndsConnection(t *testing.T) {
 	}
 }
 
-// If servers end connections at once, the pauses grow. A connection that lasted for hours
-// starts the count again.
+// If servers end connections at once, the pauses grow. After a connection that lasted for hours,
+// the count starts again.
 func TestConnectionsEndInARow(t *testing.T) {
 	n := 0
 	for i, tt := range []struct {

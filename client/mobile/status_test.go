@@ -7,7 +7,8 @@ import (
 	"github.com/zofl/zofl/client"
 )
 
-// Garbage is collected after every collectEvery contributions, and after nothing else.
+// The client runs the garbage collector after every collectEvery contributions, and at no other
+// time.
 func TestCollects(t *testing.T) {
 	forced := func() uint32 {
 		var m runtime.MemStats

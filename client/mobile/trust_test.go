@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// handshake returns what a client of a Config says of a server's certificates. It calls the
-// Config's Trust, if that has one.
+// handshake returns the error of a client of cfg for a server's certificates. It calls the Trust of
+// cfg, if cfg has one.
 func handshake(ctx context.Context, cfg *Config, server tls.Certificate) error {
 	near, far := net.Pipe()
 	defer near.Close()
@@ -49,7 +49,8 @@ func tlsAt(t *testing.T, host string) *Config {
 	return cfg
 }
 
-// The app's Trust decides, and sees what the server sent; the name is checked besides.
+// The app's Trust decides, and receives the certificates that the server sent. The library also
+// checks the server's name.
 func TestTrust(t *testing.T) {
 	good, named := newChain(t, "127.0.0.1", time.Hour), newChain(t, "zofl.example.org", time.Hour)
 	no := errors.New("not today")
@@ -90,8 +91,8 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// A Trust that panics, hangs or was released trusts nobody. One that hangs is not called again, and
-// the end of Run does not wait for it.
+// If a Trust panics, hangs or was released, the client trusts no server. The client does not call a
+// hanging Trust again, and the end of Run does not wait for it.
 func TestTrustMisbehaves(t *testing.T) {
 	server := newChain(t, "127.0.0.1", time.Hour)
 	cfg := tlsAt(t, "127.0.0.1")
@@ -140,8 +141,9 @@ func pinOf(der []byte) string {
 	return pinStart + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// With pins the server must prove one of the keys, whoever else decides about its certificates. An
-// authority that did not sign the certificate proves nothing, even if the server sends it.
+// With pins the server must prove that it has one of the keys, in addition to all other checks of
+// its certificates. An authority that did not sign the certificate proves nothing, even if the
+// server sends it.
 func TestPins(t *testing.T) {
 	good, other := newChain(t, "127.0.0.1", time.Hour), newChain(t, "127.0.0.1", time.Hour)
 	shows := other.pair
@@ -200,7 +202,7 @@ func TestPins(t *testing.T) {
 	}
 }
 
-// The last call decides who is trusted.
+// The last call of SetCA, SetTrust or Enroll decides which servers the client trusts.
 func TestTrustIsReplaced(t *testing.T) {
 	pair, leaf := selfSigned(t)
 	text := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf.Raw}))

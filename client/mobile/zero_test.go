@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// Bindings have constructors of their own, and apps pass null. So every method returns on
-// an object that NewClient did not make, with an error if it can.
+// Bindings have constructors of their own, and apps may pass null. So every method must return,
+// also for an object that NewClient did not make, and with an error if the method has an error
+// result.
 func TestZeroValues(t *testing.T) {
 	for _, v := range []any{&Client{}, &Config{}, &Round{}, &Evaluation{}, &Plan{},
 		&Model{}, &Chain{}, &Probes{}, &Segment{}} {

@@ -29,7 +29,7 @@ func halfOf(h int) float64 {
 	return math.Ldexp(float64(1024+h&1023), h>>10-25)
 }
 
-// nearest returns the binary16 nearest to x >= 0, of two the even one, by trying all of them.
+// nearest returns the binary16 nearest to x >= 0, ties to even. It tries all binary16 numbers.
 func nearest(x float64) int {
 	best := 0
 	for h := 1; h <= infinite; h++ {
@@ -74,7 +74,8 @@ func blockOf(r, bits int, codes []int64) []byte {
 	return b
 }
 
-// blocks are tried by every quantizer: normal scalars of many sizes, and what is special.
+// blocks returns blocks for tests of every quantizer: normal scalars of many magnitudes, and
+// special cases.
 func blocks() (list [][]float32) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	for i := range 300 {
@@ -95,7 +96,8 @@ func blocks() (list [][]float32) {
 		[]float32{-1e-20, 1}, []float32{65504, 0, 0, 0, 0, 0, 0, 0, 0})
 }
 
-// A block has the bits of the definition in exact arithmetic, and reads as its codes say.
+// Append writes the bits of the definition, computed in exact arithmetic, and Decode reads the
+// values of the codes.
 func TestBlocksAreExact(t *testing.T) {
 	for name, z := range tested {
 		for _, block := range blocks() {
@@ -132,7 +134,8 @@ func TestBlocksAreExact(t *testing.T) {
 	}
 }
 
-// What no block can have is refused: every other scale and every unused bit.
+// Sound refuses blocks that Append cannot make: every impossible scale, and unused bits that are
+// not zero.
 func TestUnsoundBlocks(t *testing.T) {
 	for name, z := range tested {
 		for n := 1; n <= 20; n++ {
@@ -155,7 +158,7 @@ func TestUnsoundBlocks(t *testing.T) {
 	}
 }
 
-// Scalars that are too large, or not finite, give a scale that is refused.
+// For scalars that are too large, or not finite, Append writes a scale that Sound refuses.
 func TestTooLarge(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
 	for name, z := range tested {
@@ -178,8 +181,8 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// A quantizer's error, for normal scalars: within half a step where a code reaches, hardly biased,
-// and in mean square as small as its bits allow.
+// TestErrors checks the error of quantizers for normal scalars: at most half a step within the
+// range of the codes, hardly biased, and with a mean square as small as the number of bits allows.
 func TestErrors(t *testing.T) {
 	for name, want := range map[string]float64{"int8": 1e-4, "int4": 0.0125, "int2": 0.13} {
 		z, rng := tested[name], rand.New(rand.NewPCG(7, 11))
@@ -211,7 +214,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A scaled block keeps its codes, is no longer than the factor says, and hardly shorter.
+// Scale keeps the codes of a block. The new scale is at most the old scale times the factor, and
+// hardly smaller.
 func TestScale(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 17))
 	for name, z := range tested {
@@ -236,7 +240,7 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// Decoding takes any bytes.
+// FuzzBlock: Decode accepts any bytes.
 func FuzzBlock(f *testing.F) {
 	for _, z := range tested {
 		for _, block := range blocks()[:9] {
@@ -273,8 +277,8 @@ func ExampleQuantizer() {
 	// Output: 4b3db201 [1.033783 -1.8608093 0.6202698]
 }
 
-// In few bits, scalars of one absolute value become scalars of one absolute value, whatever their
-// signs.
+// Scalars with equal absolute values have equal absolute values after encoding and decoding,
+// whatever their signs.
 func TestSignsAreTreatedAlike(t *testing.T) {
 	for name, z := range map[string]Quantizer{"int4": Int4, "int2": Int2} {
 		for i := range 100 {

@@ -64,8 +64,8 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// A text that is not a user's credentials is refused and never shown. Whatever is not
-// recognized may be a secret, so it must not go to a server as a token either.
+// Option refuses a text that is not a user's credentials, and the error never contains the text. An
+// unknown text may be a secret, so Option must not send it to a server as a token either.
 func TestBadCredentials(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing":                "",

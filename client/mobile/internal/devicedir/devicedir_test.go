@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/client"
 )
 
-// Changed says whether another client saved something in the directory since.
+// Changed says whether another Dir has saved an item in the directory since the last call.
 func TestStateDirChangesHands(t *testing.T) {
 	dir := t.TempDir()
 	a, b := New(dir), New(dir)
@@ -18,7 +18,7 @@ func TestStateDirChangesHands(t *testing.T) {
 		changed, saves bool
 	}{
 		{s: a}, {s: b}, {s: a, saves: true}, {s: a, saves: true},
-		{s: b, changed: true}, {s: b}, {s: a}, // b only read
+		{s: b, changed: true}, {s: b}, {s: a}, // b has only read
 		{s: a, saves: true}, {s: b, changed: true, saves: true}, {s: a, changed: true}, {s: a},
 	} {
 		if err := turn.s.Open(); err != nil {
@@ -60,8 +60,8 @@ func (s fullStore) Save(item string, write func(io.Writer) error) error {
 	return s.Store.Save(item, write)
 }
 
-// Without a signature nothing is saved. A full disk does not look like another client, so
-// the client forgets nothing because of it.
+// If a Dir cannot save its signature, it saves nothing. Changed stays false after a full disk, so
+// the client does not discard its state.
 func TestStateDirFull(t *testing.T) {
 	s := New(t.TempDir())
 	for range 3 {
