@@ -38,7 +38,7 @@ func (v Precision) Bytes(n int) int { return scalar.Code(v).Bytes(n) }
 // fit.
 func (v Precision) Fits(s []byte, blocks, n int) bool { return scalar.Code(v).Fits(s, blocks, n) }
 
-// Len returns the number of scalars in s. It returns -1 if s ends within a scalar, or if the
+// Len returns the number of scalars in s. Len returns -1 if s ends within a scalar, or if the
 // scalars of a block share a scale, because then the length does not determine the number.
 func (v Precision) Len(s []byte) int { return scalar.Code(v).Len(s) }
 

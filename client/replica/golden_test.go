@@ -34,9 +34,9 @@ type golden struct {
 	digest         string
 }
 
-// TestGoldenReplay replays the recorded runs. It compares the digests with those of the file and
-// with those of the naive replica. The naive replica computes one element at a time. The checks on
-// other architectures run this test.
+// TestGoldenReplay replays the recorded runs. The test compares the digests with those of the file
+// and with those of the naive replica. The naive replica computes one element at a time. The checks
+// on other architectures run this test.
 func TestGoldenReplay(t *testing.T) {
 	replays(t)
 	for _, file := range goldenFiles {

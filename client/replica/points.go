@@ -69,8 +69,8 @@ type spread struct {
 	split      bool // workers share the groups of a block
 }
 
-// check returns how many points dst asks for. It panics unless dst has the lengths that PerturbAll
-// requires.
+// check returns how many points dst asks for. check panics unless dst has the lengths that
+// PerturbAll requires.
 func (s *spread) check() (wanted int) {
 	wrong := len(s.dst) != s.points.Len()
 	for _, d := range s.dst {

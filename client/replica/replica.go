@@ -17,8 +17,8 @@ import (
 var (
 	// ErrOrder: the record is not the next record of the log. Fetch the records in between.
 	ErrOrder = errors.New("replica: record out of order")
-	// ErrFork: the record does not follow the last record that this replica applied. One of the two
-	// logs is not the log of this run: start again from record 1.
+	// ErrFork: the record does not follow the last record that this replica applied. Either the
+	// replica's log or the record's log is not the log of this run: start again from record 1.
 	ErrFork = errors.New("replica: record does not follow this log")
 	// ErrDim: the plan is for another number of parameters.
 	ErrDim = errors.New("replica: wrong number of parameters")

@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/plan/dp"
 )
 
-// TestEpsilonOracles compares Epsilon with the results of dp-accounting and Opacus. Both search a
-// list of orders. The exact epsilon must be below Epsilon.
+// TestEpsilonOracles compares Epsilon with the results of dp-accounting and Opacus. dp-accounting
+// and Opacus search a list of orders. The exact epsilon must be below the result of Epsilon.
 func TestEpsilonOracles(t *testing.T) {
 	file, err := os.Open("testdata/epsilons.txt")
 	if err != nil {

@@ -6,9 +6,9 @@ import "crypto/hmac"
 // vector a device sends a tag of the list that it used for its masks. In StepAgree the device gets
 // the list of the devices that sent vectors, and the tags of these devices. The device continues
 // only if all of them used the same list as the device itself. Then the device sends a tag of both
-// lists. It gives a share only after it saw tags of the same two lists from as many devices as the
-// threshold, itself included. The threshold is more than half of the members, so at most one pair
-// of lists can reach it.
+// lists. A device gives shares only after it saw tags of the same two lists from as many devices as
+// the threshold, the device itself included. The threshold is more than half of the members, so at
+// most one pair of lists can reach it.
 
 // before returns the step that comes before step, if there is one.
 func (s *setting) before(step Step) (before Step, some bool) {

@@ -45,8 +45,8 @@ const (
 )
 
 // FirstRounds is the number of rounds of a plan with step_auto before the survey that finds its
-// step. The first rounds do not move the model. They only build up the averaged move; devices then
-// measure losses along this move.
+// step. The first rounds do not move the model. In these rounds replicas only build up the averaged
+// move. Then devices measure losses along the averaged move.
 const FirstRounds = 5
 
 // Directions is the most directions that a device tries in a survey of kind [Mu]. A loss that

@@ -29,7 +29,7 @@ func halfOf(h int) float64 {
 	return math.Ldexp(float64(1024+h&1023), h>>10-25)
 }
 
-// nearest returns the binary16 nearest to x >= 0, ties to even. It tries all binary16 numbers.
+// nearest returns the binary16 nearest to x >= 0, ties to even. nearest tries all binary16 numbers.
 func nearest(x float64) int {
 	best := 0
 	for h := 1; h <= infinite; h++ {
