@@ -40,8 +40,8 @@ func main() {
 	os.Exit(cli.ExitCode(err, interrupted))
 }
 
-// execute runs a command. A failure before the command begins, such as an unknown command, is a
-// usage error.
+// execute runs a command. It marks a failure before the command begins, such as an unknown command,
+// as a usage error.
 func execute(ctx context.Context, cmd *cobra.Command) error {
 	began := false
 	cmd.PersistentPreRun = func(*cobra.Command, []string) { began = true }

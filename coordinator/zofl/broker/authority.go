@@ -40,7 +40,8 @@ func NewAuthority() (*Authority, error) {
 	return a, err
 }
 
-// sign makes a certificate for a public key. The first one it makes is the authority's own.
+// sign makes a certificate for a public key. The first certificate that sign makes is the
+// authority's own.
 func (a *Authority) sign(c *x509.Certificate, public any) (*x509.Certificate, error) {
 	c.SerialNumber = big.NewInt(time.Now().UnixNano())
 	c.NotBefore = time.Now().Add(-time.Hour)
@@ -52,8 +53,8 @@ func (a *Authority) sign(c *x509.Certificate, public any) (*x509.Certificate, er
 	return x509.ParseCertificate(der)
 }
 
-// Server returns a certificate for a server at 127.0.0.1 or ::1, for [Config].TLS, which is valid
-// until the given time; the zero time means a day from now.
+// Server returns the TLS configuration, for [Config].TLS, of a server at 127.0.0.1 or ::1. Its
+// certificate is valid until the given time. The zero time means a day from now.
 func (a *Authority) Server(until time.Time) (*tls.Config, error) {
 	if until.IsZero() {
 		until = time.Now().Add(certified)
@@ -73,12 +74,14 @@ func (a *Authority) Server(until time.Time) (*tls.Config, error) {
 		PrivateKey: key}}}, nil
 }
 
-// PEM returns the authority's certificate, which clients need to trust its servers.
+// PEM returns the authority's certificate. Clients that have this certificate trust the authority's
+// servers.
 func (a *Authority) PEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
 }
 
-// Trust is the option of a client that trusts servers of this authority and no other.
+// Trust is the option with which a NATS client trusts only servers whose certificates this
+// authority signed.
 func (a *Authority) Trust() nats.Option {
 	roots := x509.NewCertPool()
 	roots.AddCert(a.cert)

@@ -15,41 +15,44 @@ import (
 )
 
 // DefaultMaxPayload is the default of [Config.MaxPayload] in bytes, a usual limit of public
-// brokers. Most frames are small. The largest, pieces of vectors and of catch-up, are cut to fit.
+// brokers. Most frames are small. Zofl cuts vectors and catch-up replies into pieces that fit.
 const DefaultMaxPayload = 64 << 10
 
-// readyWithin bounds the wait for a server to open its port, and for a connection. It is for
-// servers that hang; a busy machine must not reach it.
+// readyWithin bounds the wait for a server to open its port, and for a connection. A server takes
+// this long only if it hangs: a busy machine must not reach the bound.
 const readyWithin = time.Minute
 
-// Config says how to reach a broker and what it accepts. The zero value is ready to use.
+// Config says at which addresses a broker listens and what the broker accepts. The zero value is
+// ready to use.
 type Config struct {
-	// Listen is the TCP address, "host:port". Empty means 127.0.0.1 and a free port. Port 0
-	// means a free port of the host. Anybody who can reach the address may connect.
+	// Listen is the TCP address, "host:port". Empty means 127.0.0.1 and a free port. Port 0 means a
+	// free port of the host. Anybody who can reach the address may connect, unless Nkeys names the
+	// users.
 	Listen string
-	// InProcess leaves out the TCP port: connections are pipes inside this process. It
-	// excludes Listen and TLS.
+	// InProcess leaves out the TCP port: connections are pipes inside this process. InProcess excludes
+	// Listen and TLS.
 	InProcess bool
 	// MaxPayload is the largest message in bytes; 0 means DefaultMaxPayload.
 	MaxPayload int
-	// JetStream is the directory of JetStream; empty means no JetStream. One broker at a time
-	// may use a directory. Every message is synced to disk before it is acknowledged
-	// (sync_interval: always), so a power cut takes none away.
+	// JetStream is the directory of JetStream; empty means no JetStream. One broker at a time may use
+	// a directory. The broker syncs every message to disk before it acknowledges the message
+	// (sync_interval: always), so a power cut loses no acknowledged message.
 	JetStream string
-	// TLS is the server's certificate; with it, the TCP port takes connections under TLS only.
-	// nil means plaintext. Clients must be told to trust the certificate.
+	// TLS has the server's certificate. With TLS set, the TCP port takes connections under TLS only.
+	// nil means plaintext. The caller must tell clients to trust the certificate.
 	TLS *tls.Config
-	// Conf is a configuration file of nats-server, with the address, users, TLS and JetStream. It
+	// Conf is a configuration file of nats-server, with the address, users, TLS and JetStream. Conf
 	// excludes all other fields.
 	Conf string
-	// Nkeys are the public keys ("U...") of the users who may connect; with nil anybody may.
+	// Nkeys are the public keys ("U...") of the users who may connect; nil means that anybody may
+	// connect.
 	Nkeys []string
-	// WebSocket is the address, "host:port", at which browsers connect, under TLS if TLS is set;
-	// empty: none. Port 0 means a free port of the host.
+	// WebSocket is the address, "host:port", at which browsers connect, under TLS if TLS is set; empty
+	// means no WebSocket. Port 0 means a free port of the host.
 	WebSocket string
-	// Origins are the origins of the web pages that may connect there, such as
-	// "http://127.0.0.1:8080". Programs other than browsers send none, and may connect. WebSocket
-	// needs at least one.
+	// Origins are the origins of the web pages that may connect to WebSocket, such as
+	// "http://127.0.0.1:8080". Programs other than browsers send no origin, and may connect. WebSocket
+	// needs at least one origin.
 	Origins []string
 }
 
@@ -100,7 +103,7 @@ func (c Config) read() (*server.Options, error) {
 	return opts, nil
 }
 
-// guard sets who may connect, and how.
+// guard sets in opts which users may connect, and whether they need TLS.
 func (c Config) guard(opts *server.Options) error {
 	if c.InProcess && c.TLS != nil {
 		return errors.New("broker: InProcess and TLS exclude each other: leave one out")
@@ -135,7 +138,7 @@ func Run(cfg Config) (*Broker, error) {
 		return nil, err
 	}
 	if !cfg.InProcess {
-		// If the port is taken, the server says so only in its log.
+		// If another process has the port, the server reports that only in its log.
 		if err := tryListen(opts); err != nil {
 			return nil, err
 		}
@@ -154,7 +157,7 @@ func Run(cfg Config) (*Broker, error) {
 	return &Broker{server: s, inProcess: cfg.InProcess, webSocket: opts.Websocket.Port != 0}, nil
 }
 
-// tryListen returns the error of listening at the addresses of opts, at the same time.
+// tryListen listens at all addresses of opts at the same time, and returns the error of that.
 func tryListen(opts *server.Options) error {
 	l, err := net.Listen("tcp", net.JoinHostPort(opts.Host, strconv.Itoa(max(opts.Port, 0))))
 	if err != nil {
@@ -170,8 +173,8 @@ func tryListen(opts *server.Options) error {
 	return l.Close()
 }
 
-// URL returns the address to connect to, such as nats://127.0.0.1:43210, or tls:// with TLS. It is
-// empty if the broker is in-process only.
+// URL returns the address to connect to, such as nats://127.0.0.1:43210, or tls:// with TLS. The
+// address is empty if the broker is in-process only.
 func (b *Broker) URL() string {
 	if b.inProcess {
 		return ""
@@ -179,16 +182,16 @@ func (b *Broker) URL() string {
 	return b.server.ClientURL()
 }
 
-// InProcessConn returns one end of a new pipe to the server. A connection without TCP is
-// nats.Connect("", nats.InProcessServer(b)).
+// InProcessConn returns one end of a new pipe to the server. nats.Connect("",
+// nats.InProcessServer(b)) makes a connection without TCP.
 func (b *Broker) InProcessConn() (net.Conn, error) { return b.server.InProcessConn() }
 
 // Clients returns how many connections the server has.
 func (b *Broker) Clients() int { return b.server.NumClients() }
 
-// Connect connects to the broker, over TCP unless it is in-process only. The server's reports show
-// the name. The caller closes the connection. The Traffic counts bytes at the socket, over all
-// reconnects.
+// Connect connects to the broker, over TCP unless the broker is in-process only. The server's
+// monitoring shows the name. The caller closes the connection. The Traffic counts the bytes at the
+// connection's sockets, after reconnects too.
 func (b *Broker) Connect(name string, more ...nats.Option) (*nats.Conn, *Traffic, error) {
 	if !b.inProcess {
 		return Dial(b.URL(), name, more...)
@@ -199,7 +202,7 @@ func (b *Broker) Connect(name string, more ...nats.Option) (*nats.Conn, *Traffic
 }
 
 // Shutdown stops the server, closes its connections, and returns when all its goroutines have
-// ended. A second call does nothing.
+// ended. A second call of Shutdown does nothing.
 func (b *Broker) Shutdown() {
 	b.server.Shutdown()
 	b.server.WaitForShutdown()

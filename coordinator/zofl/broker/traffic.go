@@ -12,12 +12,13 @@ import (
 // nats.Timeout of its connection.
 const dialWithin = readyWithin
 
-// Traffic counts the bytes that a connection writes to its socket and reads from it. That is
-// everything the TCP connection carries: greetings, PING and PONG, protocol lines and, with TLS,
-// handshakes and TLS records; but no TCP or IP headers. It keeps counting after a reconnect.
+// Traffic counts the bytes that a connection writes to its socket and reads from it. These bytes
+// are everything that the TCP connection carries: greetings, PING and PONG, protocol lines and,
+// with TLS, handshakes and TLS records; but no TCP or IP headers. A Traffic keeps counting after a
+// reconnect.
 //
-// Any goroutine may read it at any time. Bytes that a nats.Conn writes are counted when it flushes
-// them.
+// Any goroutine may read a Traffic at any time. A Traffic counts the bytes of a nats.Conn when the
+// nats.Conn flushes them.
 type Traffic struct {
 	up, down, dials atomic.Int64
 }
@@ -30,11 +31,11 @@ func (t *Traffic) Up() int64 { return t.up.Load() }
 // Down returns the bytes read, from server to client.
 func (t *Traffic) Down() int64 { return t.down.Load() }
 
-// Dials returns how many sockets were opened: 1 plus the reconnects.
+// Dials returns how many sockets the connection has opened: 1 plus the reconnects.
 func (t *Traffic) Dials() int64 { return t.dials.Load() }
 
-// Dial opens a TCP connection whose bytes t counts. With nats.SetCustomDialer(t), t counts the
-// bytes of a connection that other code makes.
+// Dial opens a TCP connection whose bytes t counts. Other code can pass nats.SetCustomDialer(t) to
+// nats.Connect, so that t counts the bytes of its connection.
 func (t *Traffic) Dial(network, address string) (net.Conn, error) {
 	c, err := net.DialTimeout(network, address, dialWithin)
 	if err != nil {
@@ -91,8 +92,8 @@ func (c *countedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Write counts before it writes: the answer may arrive, and the count be read, before this
-// goroutine runs again.
+// Write counts the bytes before it writes them. The peer's answer may arrive, and another goroutine
+// may read the count, before this goroutine runs again.
 func (c *countedConn) Write(p []byte) (int, error) {
 	c.traffic.up.Add(int64(len(p)))
 	n, err := c.Conn.Write(p)

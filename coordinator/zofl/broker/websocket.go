@@ -9,10 +9,11 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// ErrWebSocket is in the error of Run if [Config.WebSocket] is why it failed.
+// The error of Run wraps ErrWebSocket if Run failed because of [Config.WebSocket].
 var ErrWebSocket = errors.New("WebSocket")
 
-// webSocket sets where browsers connect. Call it after guard, because both share one certificate.
+// webSocket sets the address in opts at which browsers connect. Call it after guard, because both
+// share one certificate.
 func (c Config) webSocket(opts *server.Options) error {
 	switch {
 	case c.WebSocket == "" && len(c.Origins) > 0:
@@ -21,7 +22,7 @@ func (c Config) webSocket(opts *server.Options) error {
 		return nil
 	case c.InProcess:
 		return errors.New("broker: InProcess and WebSocket exclude each other: leave one out")
-	case len(c.Origins) == 0: // to the server none means all
+	case len(c.Origins) == 0: // the server takes no origins to mean all origins
 		return errors.New("broker: WebSocket without Origins would serve every web page that a " +
 			"browser on this machine shows: name those that may connect")
 	}
@@ -35,8 +36,8 @@ func (c Config) webSocket(opts *server.Options) error {
 	return nil
 }
 
-// splitAddress returns host and port of a field of Config. The server takes port 0 as its default
-// port, so that is RANDOM_PORT.
+// splitAddress returns host and port of a field of Config. For port 0 it returns RANDOM_PORT,
+// because the server takes port 0 as its default port.
 func splitAddress(field, address string) (host string, port int, err error) {
 	host, text, err := net.SplitHostPort(address)
 	if err != nil {
@@ -53,7 +54,7 @@ func splitAddress(field, address string) (host string, port int, err error) {
 }
 
 // WebSocketURL returns the address for browsers, such as ws://127.0.0.1:43210, or wss:// with TLS.
-// It is empty if there is none.
+// The address is empty if no browser can connect.
 func (b *Broker) WebSocketURL() string {
 	if !b.webSocket {
 		return ""

@@ -2,8 +2,8 @@ package data
 
 import "math/rand/v2"
 
-// How much a drawn digit differs from its style. The values were chosen so that a linear
-// classifier does about as well as on MNIST.
+// These constants say how much a drawn digit differs from its style. We chose the values so that a
+// linear classifier reaches about the same accuracy as on MNIST.
 const (
 	heightMin, heightMax = 16.5, 21.5 // pixels from top to bottom
 	widthMin, widthMax   = 0.50, 0.95 // width of the unit box, in heights
@@ -12,7 +12,8 @@ const (
 	inkMin               = 0.82       // of the palest pen
 	noiseMax             = 0.08       // amplitude per pixel, of full ink
 
-	// Bell-shaped about 0, with a deviation of a third of these.
+	// The values below limit bell-shaped distributions about 0 with a deviation of a third of the
+	// limit.
 	shiftMax    = 2.2  // pixels, each way
 	turnMax     = 0.20 // tangent of half the angle: 23 degrees
 	shearMax    = 0.55 // x per y
@@ -21,12 +22,12 @@ const (
 )
 
 // Digits draws n images of 28x28 pixels that resemble MNIST: the digits 0 to 9, about 20 pixels
-// high, in several styles each. Every image is shifted, turned, sheared, stretched and shaken at
-// random, and has some noise. Labels are uniformly random.
+// high, in several styles each. Digits shifts, turns, shears and stretches every image at random,
+// moves the points of its strokes at random, and adds some noise. Labels are uniformly random.
 //
-// Image i depends on seed and i alone: Digits(n, seed) is a prefix of Digits(m, seed) if n < m.
-// Take another seed for a test set. A linear softmax classifier reaches an accuracy of about
-// 92 %, as it does on MNIST.
+// Image i depends on seed and i alone: Digits(n, seed) is a prefix of Digits(m, seed) if n < m. Use
+// another seed for a test set. A linear softmax classifier reaches an accuracy of about 92 %, as on
+// MNIST.
 func Digits(n int, seed uint64) *Images {
 	im := &Images{
 		Rows: digitSize, Cols: digitSize, Classes: len(styles),
@@ -59,7 +60,7 @@ func (h *hand) draw(dst []uint8, styles []style) {
 	for _, s := range style {
 		h.points = h.points[:0]
 		for i, p := range s {
-			if i > 0 && p == s[i-1] { // a corner stays one
+			if i > 0 && p == s[i-1] { // a point given twice stays a corner
 				h.points = append(h.points, h.points[i-1])
 				continue
 			}
@@ -77,7 +78,7 @@ func (h *hand) draw(dst []uint8, styles []style) {
 // develop turns ink into pixels and adds the noise.
 func (h *hand) develop(dst []uint8) {
 	full := float32(h.uniform(inkMin, 1) * 255)
-	// Noise is a byte a pixel, uniform in [-128, 127], times this.
+	// The noise of a pixel is a random byte, uniform in [-128, 127], times noise.
 	noise := float32(h.uniform(0, noiseMax) * (255.0 / 128))
 	for i := 0; i < len(dst); i += 8 { // 28*28 is a multiple of 8
 		word := h.pcg.Uint64()
@@ -91,8 +92,8 @@ func (h *hand) develop(dst []uint8) {
 // An affine map takes the unit box of a digit to pixels.
 type affine struct{ xx, xy, yx, yy, x, y float64 }
 
-// place draws the map of one digit: stretch, shear, turn about the middle of
-// the box, shift.
+// place draws at random the map of one digit: a stretch, a shear, a turn about the middle of the
+// box, and a shift.
 func (h *hand) place() affine {
 	height := h.uniform(heightMin, heightMax)
 	width := float64(height * h.uniform(widthMin, widthMax))
@@ -124,8 +125,8 @@ func (h *hand) uniform(lo, hi float64) float64 {
 	return lo + float64((hi-lo)*float64(h.pcg.Uint64()>>11)*(1.0/(1<<53)))
 }
 
-// bell returns a number in (-limit, limit): the mean of three uniform numbers. Its density falls
-// off like that of a normal one, without tails.
+// bell returns a number in (-limit, limit): the mean of three uniform numbers. Its density
+// resembles a normal density without tails.
 func (h *hand) bell(limit float64) float64 {
 	word := h.pcg.Uint64()
 	const mask, scale = 1<<21 - 1, 2.0 / (3 << 21)

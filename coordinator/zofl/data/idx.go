@@ -12,7 +12,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/regular"
 )
 
-// Limits on the sizes that a header may claim, checked before memory is allocated.
+// These constants limit the sizes that a header may claim. readIDX checks the limits before it
+// allocates memory.
 const (
 	// idxMaxBytes is the largest array read: 1 GiB, 20 times MNIST.
 	idxMaxBytes = 1 << 30
@@ -26,10 +27,10 @@ const (
 // idxUnsignedByte is the element type in an IDX header that MNIST uses.
 const idxUnsignedByte = 8
 
-// readIDX reads a file in the IDX format: two zero bytes, the element type, the
-// number of dimensions, each dimension as a big-endian uint32, the elements.
-// The elements must be unsigned bytes and fill the file exactly. A name ending
-// in .gz is read through gzip.
+// readIDX reads a file in the IDX format: two zero bytes, the element type, the number of
+// dimensions, each dimension as a big-endian uint32, the elements. The elements must be unsigned
+// bytes and fill the file exactly. If the name ends in .gz, readIDX decompresses the file with
+// gzip.
 func readIDX(path string, dims int) (shape []int, elements []uint8, err error) {
 	f, err := regular.Open(path)
 	if err != nil {
@@ -81,7 +82,7 @@ func decodeIDX(r io.Reader, dims int, most int64) (shape []int, elements []uint8
 	if n, err := io.ReadFull(r, elements); err != nil {
 		return nil, nil, fmt.Errorf("element %d of %d: %w", n, size, short(err))
 	}
-	// One more read finds bytes too many, and makes gzip check its checksum.
+	// One more read finds bytes after the last element, and makes gzip check its checksum.
 	switch _, err := io.ReadFull(r, make([]byte, 1)); {
 	case err == nil:
 		return nil, nil, fmt.Errorf("goes on after the %d elements of its header", size)
@@ -104,7 +105,7 @@ func idxShape(b []byte) (shape []int, size int64, err error) {
 			return nil, 0, fmt.Errorf("images with a side of %d pixels, the limit is %d", n,
 				idxMaxSide)
 		}
-		// At most 2^32 * 2^12 * 2^12, so that this cannot overflow.
+		// The product is at most 2^32 * 2^12 * 2^12, so it cannot overflow an int64.
 		size *= n
 		shape = append(shape, int(n))
 	}
@@ -115,7 +116,7 @@ func idxShape(b []byte) (shape []int, size int64, err error) {
 	return shape, size, nil
 }
 
-// short makes a plain end of file an unexpected one.
+// short turns io.EOF into io.ErrUnexpectedEOF.
 func short(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

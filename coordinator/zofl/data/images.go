@@ -11,7 +11,7 @@ import (
 //  1. len(Pixels) == len(Labels) * Rows * Cols
 //  2. every label is below Classes
 //
-// It is read-only after it was made, so any number of goroutines may share it.
+// Nothing changes an Images after it was made, so any number of goroutines may share it.
 type Images struct {
 	Rows, Cols int     // of one image
 	Classes    int     // number of different labels
@@ -28,9 +28,9 @@ func (im *Images) At(i int) []uint8 {
 	return im.Pixels[i*size : (i+1)*size : (i+1)*size]
 }
 
-// Shrink returns smaller images: each pixel is the mean of by rows and by columns of pixels,
-// rounded down. Rows and columns that are left over are dropped. It returns im if by is 1, and
-// panics if by is below 1.
+// Shrink returns smaller images: each new pixel is the mean of a square of by times by pixels,
+// rounded down. Shrink drops the rows and columns that do not fill a square. It returns im if by is
+// 1, and panics if by is below 1.
 func (im *Images) Shrink(by int) *Images {
 	if by == 1 {
 		return im
@@ -55,8 +55,8 @@ func (im *Images) Shrink(by int) *Images {
 	return &out
 }
 
-// Relabel returns the same pixels under other labels: class[l] replaces l.
-// It panics if class is not as long as Classes. See also [Images.Halves].
+// Relabel returns the same pixels with other labels: class[l] replaces label l. Relabel panics if
+// class does not have Classes elements. See also [Images.Halves].
 func (im *Images) Relabel(class []uint8) *Images {
 	if len(class) != im.Classes {
 		panic("data: Relabel needs one new label for each class")
@@ -69,9 +69,8 @@ func (im *Images) Relabel(class []uint8) *Images {
 	return &out
 }
 
-// Halves returns the same pixels in two classes: the lower half of the labels
-// is 0, the upper 1. It makes of ten digits the binary task of ZOFedHT section
-// IV, 0 to 4 against 5 to 9.
+// Halves returns the same pixels in two classes: the lower half of the labels becomes 0, the upper
+// half 1. For ten digits this is the binary task of ZOFedHT section IV, 0 to 4 against 5 to 9.
 func (im *Images) Halves() *Images {
 	class := make([]uint8, im.Classes)
 	for l := im.Classes / 2; l < im.Classes; l++ {

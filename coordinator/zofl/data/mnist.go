@@ -8,14 +8,15 @@ import (
 	"path/filepath"
 )
 
-// Mean and standard deviation of MNIST's training images, on the scale where ink is 1. Every
-// published experiment on MNIST subtracts and divides by them.
+// MNISTMean and MNISTStd are the mean and standard deviation of the pixels of MNIST's training
+// images, on the scale where ink is 1. Published experiments on MNIST usually subtract this mean
+// and divide by this deviation.
 const (
 	MNISTMean = 0.1307
 	MNISTStd  = 0.3081
 )
 
-// The standard names of the four files; each may also end in ".gz".
+// These constants are the standard names of MNIST's four files. Each name may also end in ".gz".
 const (
 	trainImages = "train-images-idx3-ubyte"
 	trainLabels = "train-labels-idx1-ubyte"
@@ -23,14 +24,14 @@ const (
 	testLabels  = "t10k-labels-idx1-ubyte"
 )
 
-// mnistClasses is the number of labels of MNIST and of the sets made in its
-// image (Fashion-MNIST, KMNIST), which can be read as well.
+// mnistClasses is the number of labels of MNIST. Fashion-MNIST and KMNIST have the same file format
+// and number of labels, and MNIST reads them too.
 const mnistClasses = 10
 
 // MNIST reads the training and the test set from the four standard IDX files in dir, plain or
 // gzipped: train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte,
-// t10k-labels-idx1-ubyte, each with or without ".gz". Any set of ten classes in these files works.
-// Errors name the file, the fault and the remedy; if a file is missing the error matches
+// t10k-labels-idx1-ubyte, each with or without ".gz". MNIST reads any set of ten classes in these
+// files. Errors name the file, the fault and the remedy; if a file is missing the error matches
 // fs.ErrNotExist.
 func MNIST(dir string) (train, test *Images, err error) {
 	if train, err = readPair(dir, trainImages, trainLabels); err != nil {
@@ -47,7 +48,7 @@ func MNIST(dir string) (train, test *Images, err error) {
 	return train, test, nil
 }
 
-// readPair reads one set: a file of images and the file of their labels.
+// readPair reads one set of images: a file of pixels and the file of their labels.
 func readPair(dir, images, labels string) (*Images, error) {
 	imagesPath, err := find(dir, images)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 // partitionStream separates the generators of splits from other generators with the same seed.
 const partitionStream = 0x7061727469746e73
 
-// IID deals n samples to clients at random, the same number to each. The remaining n mod clients
-// samples are left out. Entry c of the result holds the indices of client c's samples, in random
-// order. The error says so if there are fewer samples than clients.
+// IID deals n samples to clients at random, the same number to each client. IID leaves out the
+// remaining n mod clients samples. Entry c of the result holds the indices of client c's samples,
+// in random order. IID returns an error if there are fewer samples than clients.
 func IID(n, clients int, seed uint64) ([][]int, error) {
 	if clients < 1 || n < clients {
 		return nil, fmt.Errorf("data: IID: %d samples for %d clients: each needs one", n, clients)
@@ -19,10 +19,10 @@ func IID(n, clients int, seed uint64) ([][]int, error) {
 	return deal(rand.New(rand.NewPCG(seed, partitionStream)).Perm(n), clients), nil
 }
 
-// Shards sorts the samples by label, cuts them into clients*perClient shards of equal length, and
-// deals perClient shards at random to each client, so that a client sees few labels. With perClient
-// 1 this is the split of ZOFedHT section IV; with perClient 2 it is the split of the FedAvg paper.
-// The remaining samples, fewer than there are shards, are left out.
+// Shards sorts the samples by label and cuts them into clients*perClient shards of equal length. It
+// deals perClient shards at random to each client, so that a client's samples have few labels. With
+// perClient 1 this is the split of ZOFedHT section IV; with perClient 2 it is the split of the
+// FedAvg paper. Shards leaves out the remaining samples, fewer than there are shards.
 func Shards(labels []uint8, clients, perClient int, seed uint64) ([][]int, error) {
 	if clients < 1 || perClient < 1 || len(labels)/clients < perClient {
 		return nil, fmt.Errorf("data: Shards: %d samples for %d clients with %d shards each: "+
@@ -41,12 +41,12 @@ func Shards(labels []uint8, clients, perClient int, seed uint64) ([][]int, error
 	return shares, nil
 }
 
-// Dirichlet gives every client the same number of samples. The proportions of labels are drawn for
-// each client from the symmetric Dirichlet distribution with concentration alpha per label: near 0
-// a client has one label, at 1 all mixtures are equally likely, from 100 on the split is nearly
-// IID. A label that runs out drops out of the mixtures of later clients. The remaining samples,
-// fewer than clients, are left out. (In the variant that weighs labels by frequency, alpha is a
-// total: classes times this one.)
+// Dirichlet gives every client the same number of samples. It draws the proportions of labels of
+// each client from the symmetric Dirichlet distribution with concentration alpha per label. With
+// alpha near 0 a client has one label, with alpha 1 all mixtures are equally likely, and from alpha
+// 100 on the split is nearly IID. When no samples of a label are left, later clients get none of
+// that label. Dirichlet leaves out the remaining samples, fewer than clients. (In the variant that
+// weighs labels by their frequency, alpha is a total: classes times this alpha.)
 func Dirichlet(labels []uint8, clients int, alpha float64, seed uint64) ([][]int, error) {
 	if clients < 1 || len(labels) < clients {
 		return nil, fmt.Errorf("data: Dirichlet: %d samples for %d clients: each needs one",
@@ -73,7 +73,7 @@ func Dirichlet(labels []uint8, clients int, alpha float64, seed uint64) ([][]int
 	return shares, nil
 }
 
-// deal cuts order into equal parts, in order.
+// deal cuts order into equal parts, and keeps the order of the elements.
 func deal(order []int, parts int) [][]int {
 	size := len(order) / parts
 	out := make([][]int, parts)
@@ -99,7 +99,7 @@ func pools(labels []uint8, rng *rand.Rand) [][]int {
 }
 
 // pick draws a label by the mixture, among the labels that have samples left. If the mixture gives
-// probability 0 to every remaining label, it draws in proportion to the remaining samples.
+// probability 0 to every remaining label, pick draws in proportion to the remaining samples.
 func pick(rng *rand.Rand, mixture []float64, left [][]int) int {
 	var total, samples float64
 	for l, pool := range left {
@@ -126,7 +126,7 @@ func pick(rng *rand.Rand, mixture []float64, left [][]int) int {
 }
 
 // dirichlet draws from the symmetric Dirichlet distribution: gamma variates divided by their sum.
-// It works with their logarithms, because for a small alpha all variates underflow.
+// It works with the logarithms of the variates, because for a small alpha all variates underflow.
 func dirichlet(rng *rand.Rand, n int, alpha float64) []float64 {
 	p := make([]float64, n)
 	most := math.Inf(-1)

@@ -4,8 +4,8 @@ import "math"
 
 const (
 	digitSize = 28 // rows and columns of a drawn digit
-	// The curve between two points of a stroke is drawn as segmentsPerSpan straight pieces of about
-	// 1.5 pixels, too short for an antialiased pen to show.
+	// The pen draws the curve between two points of a stroke as segmentsPerSpan straight pieces. A
+	// piece is about 1.5 pixels long, too short to be seen as a straight line.
 	segmentsPerSpan = 4
 )
 
@@ -15,8 +15,8 @@ type canvas struct {
 	ink [digitSize * digitSize]float32
 }
 
-// A pen draws lines with soft edges. Its radius goes from first to last in the
-// course of a stroke, as a hand's pressure does.
+// A pen draws lines with soft edges. Its radius changes linearly from first to last along a stroke,
+// like the pressure of a hand.
 type pen struct {
 	first, last float64 // radius in pixels, of the line where ink is 1/2
 	soft        float64 // width of the edge in pixels, from ink 1 to ink 0
@@ -26,8 +26,8 @@ type pen struct {
 //
 //	p(t) = p1 + t*(m1 + t*(3d - 2*m1 - m2 + t*(m1 + m2 - 2d)))
 //
-// with d = p2 - p1, m1 = (p2 - p0)/2, m2 = (p3 - p1)/2. A span between equal
-// points is left out, which makes them a corner.
+// with d = p2 - p1, m1 = (p2 - p0)/2, m2 = (p3 - p1)/2. curve draws no span between two equal
+// points, so that the line has a corner there.
 func (c *canvas) curve(s stroke, p pen) {
 	last := len(s) - 1
 	slope := (p.last - p.first) / float64(last*segmentsPerSpan)
@@ -57,8 +57,9 @@ func hermite(t, p1, d, m1, m2 float64) float64 {
 	return p1 + float64(t*(m1+float64(t*(square+float64(t*cubic)))))
 }
 
-// line draws a straight piece with round ends: ink is 1 nearer than
-// radius-soft/2 to it (or more), 0 further than radius+soft/2, linear between.
+// line draws a straight piece with round ends. At distances from the piece below radius-soft/2 the
+// ink is 1 or more, at distances above radius+soft/2 it is 0, and in between it is linear in the
+// distance.
 func (c *canvas) line(a, b point, radius, soft float64) {
 	reach := radius + float64(soft/2)
 	x0, x1 := pixelSpan(min(a.x, b.x)-reach, max(a.x, b.x)+reach)
@@ -92,8 +93,8 @@ func (c *canvas) line(a, b point, radius, soft float64) {
 	}
 }
 
-// pixelSpan returns the pixels from lo to hi that are on the canvas; none if
-// the first is above the second.
+// pixelSpan returns the first and the last pixel from lo to hi that are on the canvas. If first is
+// greater than last, no pixel is.
 func pixelSpan(lo, hi float64) (first, last int) {
 	return max(int(math.Ceil(lo)), 0), min(int(math.Floor(hi)), digitSize-1)
 }

@@ -3,15 +3,15 @@ package data
 // A point in the unit box of a digit: x to the right, y down.
 type point struct{ x, y float64 }
 
-// A stroke is a line that the pen draws without being lifted: a smooth curve through its points. A
-// point given twice is a corner.
+// A stroke is a smooth curve through its points, drawn without lifting the pen. A point given twice
+// is a corner.
 type stroke []point
 
 // A style is one way to write a digit.
 type style []stroke
 
-// styles holds the ways to write each digit. The shapes were put down by hand
-// after common school and everyday forms.
+// styles holds the ways to write each digit. We drew the shapes by hand, like digits as schools
+// teach them and as people write them.
 var styles = [10][]style{
 	{ // 0: round, narrow, begun at the top right and not quite closed
 		{{{.52, .01}, {.24, .13}, {.11, .5}, {.24, .88}, {.5, .99}, {.78, .86}, {.89, .5},

@@ -13,20 +13,20 @@ const maxClasses = 256
 //	logits = W image + b
 //	loss   = mean over the minibatch of  log(sum exp logits) - logits[label]
 //
-// Its parameters are one vector in PyTorch's order for a linear layer: the
-// weights, class after class, each Rows*Cols long, then a bias for each class;
-// 7,850 for MNIST. All methods only read, so any number of goroutines may share
-// one Classifier.
+// The parameters of a Classifier are one vector in PyTorch's order for a linear layer: the weights,
+// Rows*Cols for each class, class after class, then a bias for each class. For MNIST there are
+// 7,850 parameters. All methods only read the Classifier, so any number of goroutines may share
+// one.
 type Classifier struct {
 	features, classes int
 	images            []float32 // image after image, normalized
 	labels            []uint8
 }
 
-// New normalizes the images once, to (ink - mean) / std with ink from 0 to 1; see
-// [data.MNISTMean] and [data.Images.Moments]. For a test set, give the mean and std of its
-// training set. The Classifier keeps im.Labels, and allocates 4 bytes for each pixel. New panics
-// if std is not positive.
+// New returns a Classifier of the images, and normalizes them to (ink - mean) / std with ink from 0
+// to 1; see [data.MNISTMean] and [data.Images.Moments]. For a test set, give the mean and std of
+// its training set. The Classifier keeps im.Labels, and allocates 4 bytes for each pixel. New
+// panics if std is not positive.
 func New(im *data.Images, mean, std float64) *Classifier {
 	s := &Classifier{
 		features: im.Rows * im.Cols, classes: im.Classes,
@@ -53,16 +53,16 @@ func (s *Classifier) Segments() []plan.Segment {
 // Len returns the number of images.
 func (s *Classifier) Len() int { return len(s.labels) }
 
-// Loss returns the mean cross-entropy, in nats, over the images named by batch
-// at the given parameters. It allocates nothing. It panics if params is not Dim
-// long or batch is empty or names an image that is not there.
+// Loss returns the mean cross-entropy, in nats, over the images named by batch at the given
+// parameters. Loss allocates nothing. It panics if params does not have Dim elements, or if batch
+// is empty or names an image that does not exist.
 func (s *Classifier) Loss(params []float32, batch []int) float64 {
 	loss, _ := Mean(s, params, batch)
 	return loss
 }
 
-// Sum returns the sum of the cross-entropies over a minibatch, and how many of
-// its images are classified right.
+// Sum returns the sum of the cross-entropies over a minibatch, and how many of its images the model
+// classifies correctly.
 func (s *Classifier) Sum(params []float32, batch []int) (loss float64, right int) {
 	s.each(params, batch, func(_ int, l float64, ok bool) {
 		loss += l
@@ -73,8 +73,9 @@ func (s *Classifier) Sum(params []float32, batch []int) (loss float64, right int
 	return loss, right
 }
 
-// SumByClass adds the cross-entropy of each image of a minibatch to the sum of its label, and
-// counts it there. It panics as [Check] does, and if sums or counts have no element for each class.
+// SumByClass adds the cross-entropy of each image of a minibatch to the element of sums for the
+// image's label, and adds 1 to that element of counts. SumByClass panics as [Check] does, and if
+// sums or counts do not have an element for each class.
 func (s *Classifier) SumByClass(params []float32, batch []int, sums []float64, counts []int) {
 	Check(s, params, batch)
 	if len(sums) != s.classes || len(counts) != s.classes {
@@ -95,8 +96,8 @@ func (s *Classifier) Labels(batch []int) (counts []int) {
 	return counts
 }
 
-// each calls add with the label of each image of a minibatch, its cross-entropy, and whether it is
-// classified right.
+// each calls add for each image of a minibatch, with its label, its cross-entropy, and whether the
+// model classifies it correctly.
 func (s *Classifier) each(params []float32, batch []int,
 	add func(label int, loss float64, right bool)) {
 	var logits [tileImages][maxClasses]float64
@@ -112,8 +113,8 @@ func (s *Classifier) each(params []float32, batch []int,
 	}
 }
 
-// Gradient returns the mean cross-entropy over the images named by batch, and
-// adds its gradient to grad, which is Dim long.
+// Gradient returns the mean cross-entropy over the images named by batch, and adds the gradient of
+// that mean to grad. grad must have Dim elements.
 func (s *Classifier) Gradient(grad, params []float32, batch []int) (loss float64) {
 	Check(s, params, batch)
 	Check(s, grad, batch)

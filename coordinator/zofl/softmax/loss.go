@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// CrossEntropy returns log(sum exp logits) - logits[label], in nats, and whether label has
-// the largest logit. It subtracts the largest logit first, so that exp cannot overflow. Of
-// equal logits the lowest class counts as the largest.
+// CrossEntropy returns log(sum exp logits) - logits[label], in nats, and whether label has the
+// largest logit. CrossEntropy subtracts the largest logit first, so that exp cannot overflow. If
+// several logits are the largest, the lowest of their classes counts.
 func CrossEntropy(logits []float64, label int) (loss float64, right bool) {
 	top := 0
 	for c, z := range logits {
@@ -35,8 +35,8 @@ func Probabilities(logits []float64) {
 	}
 }
 
-// Ink returns the input that a model gets for each byte of an image: (byte/255 - mean) / std.
-// It panics if std is not positive.
+// Ink returns the input that a model gets for each byte of an image: (byte/255 - mean) / std. Ink
+// panics if std is not positive.
 func Ink(mean, std float64) (ink [256]float32) {
 	if !(std > 0) {
 		panic("softmax: a model of images needs a positive std")

@@ -2,20 +2,20 @@ package softmax
 
 import "sync"
 
-// A Scorer is a model that sums its losses over samples. [Mean] and [Evaluate] turn the sums into
-// means, for these models and for others.
+// A Scorer is a model that sums its losses over samples. [Mean] and [Evaluate] turn the sums of any
+// Scorer into means.
 type Scorer interface {
 	// Dim returns the number of parameters.
 	Dim() int
 	// Len returns the number of samples.
 	Len() int
-	// Sum returns the sum of the losses over the samples named by batch, and how many of
-	// them are classified right. Any number of goroutines may call it.
+	// Sum returns the sum of the losses over the samples named by batch, and how many of these samples
+	// the model classifies correctly. Any number of goroutines may call Sum.
 	Sum(params []float32, batch []int) (loss float64, right int)
 }
 
-// Mean returns the mean loss over the samples named by batch, and the fraction of them that
-// is classified right. It panics as [Check] does.
+// Mean returns the mean loss over the samples named by batch, and the fraction of them that the
+// model classifies correctly. Mean panics as [Check] does.
 func Mean(m Scorer, params []float32, batch []int) (loss, accuracy float64) {
 	Check(m, params, batch)
 	loss, right := m.Sum(params, batch)
@@ -23,7 +23,7 @@ func Mean(m Scorer, params []float32, batch []int) (loss, accuracy float64) {
 	return loss / n, float64(right) / n
 }
 
-// Check panics if params is not Dim long or batch is empty.
+// Check panics if params does not have Dim elements or batch is empty.
 func Check(m Scorer, params []float32, batch []int) {
 	if len(params) != m.Dim() {
 		panic("softmax: the parameters have another dimension than the model")
@@ -33,9 +33,9 @@ func Check(m Scorer, params []float32, batch []int) {
 	}
 }
 
-// Evaluate returns mean loss and accuracy over all samples, computed by the given number of
-// goroutines, at least one. Sums over spans of samples are added in order, so the result
-// does not depend on that number.
+// Evaluate returns the mean loss and accuracy over all samples, computed by the given number of
+// goroutines, at least one. Evaluate adds the sums over spans of samples in order, so the result
+// does not depend on the number of goroutines.
 func Evaluate(m Scorer, params []float32, goroutines int) (loss, accuracy float64) {
 	const span = 256 // samples a partial sum
 	type part struct {

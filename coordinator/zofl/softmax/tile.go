@@ -1,14 +1,14 @@
 package softmax
 
 // Loss multiplies matrices in tiles of two weight rows times two images: four products for four
-// numbers loaded, and four independent sums. This is as much as the compiler keeps in registers;
-// larger tiles spill and are slower.
+// numbers loaded, and four independent sums. The compiler can keep a tile of this size in
+// registers. Larger tiles spill to memory and are slower.
 const (
 	tileClasses = 2
 	tileImages  = 2
-	// segment is the length of a sum in float32; sums of segments are added in float64. It is
-	// short enough for a loss to be right to about 1e-7, which differences of nearly equal
-	// losses need.
+	// segment is the number of products that tile sums in float32. It adds the sums of segments in
+	// float64. A segment is short enough that a loss is exact to about 1e-7, because devices take
+	// differences of nearly equal losses.
 	segment = 112
 )
 
@@ -18,9 +18,9 @@ const (
 func (s *Classifier) logits(out *[tileImages][maxClasses]float64, params []float32, batch []int) {
 	weights, bias := params[:s.classes*s.features], params[s.classes*s.features:]
 	x0 := s.image(batch[0])
-	x1 := s.image(batch[len(batch)-1]) // a lone image is its own neighbor
+	x1 := s.image(batch[len(batch)-1]) // a single image fills both columns of the tile
 	for c := 0; c < s.classes; c += tileClasses {
-		// The last row of an odd number of classes is its own neighbor.
+		// If the number of classes is odd, the last class fills both rows of the tile.
 		next := min(c+1, s.classes-1)
 		w0 := weights[c*s.features : (c+1)*s.features]
 		w1 := weights[next*s.features : (next+1)*s.features]
@@ -35,7 +35,7 @@ func (s *Classifier) image(i int) []float32 {
 	return s.images[i*s.features : (i+1)*s.features]
 }
 
-// tile computes w0.x0, w0.x1, w1.x0 and w1.x1. The slices are equally long.
+// tile computes w0.x0, w0.x1, w1.x0 and w1.x1. The four slices have the same length.
 func tile(w0, w1, x0, x1 []float32) (d [tileClasses * tileImages]float64) {
 	for at := 0; at < len(w0); at += segment {
 		end := min(at+segment, len(w0))

@@ -7,15 +7,16 @@ import (
 	"time"
 )
 
-// Next is the version that is being worked on, or that was released if a commit has its tag.
+// Next is the version in development. If a commit has the tag of that version, it is the released
+// version.
 const Next = "0.1.0"
 
-// stamp is set by the linker in what release builds:
-// -X github.com/zofl/zofl/coordinator/zofl/version.stamp=0.1.0
+// stamp is the version of a released program. The linker sets it, with the flag -X
+// github.com/zofl/zofl/coordinator/zofl/version.stamp=0.1.0
 var stamp string
 
-// String returns the version of this program, without a leading "v": the one stamped by the
-// release, or otherwise the one that Go knows from the commit.
+// String returns the version of this program, without a leading "v": the version in stamp, or
+// otherwise a version that names the commit that Go recorded in the program.
 func String() string {
 	if stamp != "" {
 		return stamp
@@ -27,8 +28,8 @@ func String() string {
 	return of(info.Settings)
 }
 
-// of returns the version of a build from a repository. Tests, and builds of a copy without
-// history, know no commit.
+// of returns the version of a program that was built from a repository. Tests, and builds from a
+// copy without the Git history, have no commit.
 func of(settings []debug.BuildSetting) string {
 	known := map[string]string{}
 	for _, s := range settings {
@@ -41,11 +42,12 @@ func of(settings []debug.BuildSetting) string {
 	return Development(at, known["vcs.revision"], known["vcs.modified"] == "true")
 }
 
-// Development returns the version of a commit without a tag. It sorts before [Next] and after the
-// versions of earlier commits, in every order that follows semantic versioning. It is also a valid
-// tag of an image. Modified says that files differ from the commit's.
+// Development returns the version of a commit without a tag. By semantic versioning it sorts before
+// [Next] and after the versions of earlier commits. It is also a valid tag of a container image.
+// modified says that files differ from the commit's.
 func Development(at time.Time, revision string, modified bool) string {
-	// A "g" as in git describe: an identifier of digits alone must not begin with a zero.
+	// The hash has the prefix "g", as in git describe, because semantic versioning forbids an
+	// identifier of digits alone that begins with a zero.
 	parts := []string{Next + "-dev", at.UTC().Format("20060102150405"),
 		"g" + revision[:min(len(revision), 12)]}
 	if modified {

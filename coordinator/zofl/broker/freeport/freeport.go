@@ -2,9 +2,9 @@
 //
 //	address := freeport.Address(t) // "127.0.0.1:23517"
 //
-// A port belongs to the test until it ends, even while no server listens there. No other test gets
-// this port, neither in this process nor in others. The port is below the range from which the
-// system takes ports for outgoing connections.
+// A port belongs to a test until the test ends, even while no server listens there. No other test
+// gets the port, neither in this process nor in others. All ports are below the range from which
+// the system takes ports for outgoing connections.
 package freeport
 
 import (
@@ -44,9 +44,9 @@ func Address(t testing.TB) string {
 	return fmt.Sprint("127.0.0.1:", Take(t, 1)[0])
 }
 
-// reserve reserves a TCP port at which nobody listens. It holds the UDP port of the same number,
-// which no server here uses: the system gives that to one process only, and frees it when the
-// process ends in any way.
+// reserve reserves a TCP port at which nobody listens. To reserve the port, it holds the UDP port
+// of the same number. No server here uses that UDP port. The system gives a UDP port to one process
+// only, and frees the port however the process ends.
 func reserve(port int) (net.PacketConn, error) {
 	address := fmt.Sprint("127.0.0.1:", port)
 	hold, err := net.ListenPacket("udp", address)

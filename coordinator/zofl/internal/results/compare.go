@@ -19,8 +19,8 @@ type Comparison struct {
 	a, b    Series
 }
 
-// Compare compares two runs by a metric; "": by accuracy, by the first metric that both have, or by
-// the training loss.
+// Compare compares two runs by a metric. If metric is "", Compare takes accuracy, otherwise the
+// first metric that both runs have, otherwise the training loss.
 func Compare(a, b *Run, metric string) (*Comparison, error) {
 	c := &Comparison{A: a, B: b, Measure: metric}
 	both := slices.DeleteFunc(a.Metrics(), func(n string) bool {
@@ -52,17 +52,18 @@ func Compare(a, b *Run, metric string) (*Comparison, error) {
 	return c, nil
 }
 
-// A Difference is a field in which the plans differ. A value is empty where the field is unset.
+// A Difference is a field in which the plans of two runs differ. A value is empty if the plan does
+// not set the field.
 type Difference struct {
 	Field string `json:"field"`
 	A     string `json:"a"`
 	B     string `json:"b"`
 }
 
-// mostShown is the longest value of a field that people are shown.
+// mostShown bounds the characters of a field's value that Short returns.
 const mostShown = 40
 
-// Short shortens a value that is too long to read, such as a run key.
+// Short cuts off a value after mostShown characters. A run key, for example, is too long to read.
 func Short(value string) string {
 	if r := []rune(value); len(r) > mostShown {
 		return string(r[:mostShown]) + "…"
@@ -99,16 +100,16 @@ func valuesOf(p *plan.Plan) (map[string]string, error) {
 	return all, err
 }
 
-// A Reached holds what each run had spent when it first reached a value; nil means that it never
-// did.
+// A Reached holds what each run had spent when it first reached a value; nil means that the run
+// never reached the value.
 type Reached struct {
 	Value float64 `json:"value"`
 	A     *Sample `json:"a"`
 	B     *Sample `json:"b"`
 }
 
-// Reached compares costs at equal values: at parts of the way from the worse beginning to the worse
-// of the two runs' best, and at both bests.
+// Reached compares the costs of two runs at equal values: at some values between the worse first
+// value and the worse of the two best values, and at both best values.
 func (c *Comparison) Reached() (list []Reached) {
 	better := c.better
 	start, weak, best := c.a.At[0].Value, c.best(c.a), c.best(c.b)
@@ -156,7 +157,7 @@ func (c *Comparison) first(s Series, v float64) *Sample {
 	return nil
 }
 
-// An Equal holds the values of each run at equal costs.
+// An Equal holds the values of both runs after equal costs.
 type Equal struct {
 	Of    string  `json:"of"` // what costs
 	Spent float64 `json:"spent"`
@@ -165,7 +166,8 @@ type Equal struct {
 }
 
 // Equal compares values at equal rounds, queries and bytes of a device: at a quarter, a half and
-// all of the cheaper run's cost. The value is the last one measured by then.
+// all of the cheaper run's cost. A run's value at a cost is the last value measured before the run
+// had spent more.
 func (c *Comparison) Equal() (list []Equal) {
 	for _, x := range axes {
 		end := math.Min(x.of(c.a.At[len(c.a.At)-1]), x.of(c.b.At[len(c.b.At)-1]))
@@ -180,7 +182,8 @@ func (c *Comparison) Equal() (list []Equal) {
 	return list
 }
 
-// at is the last value of a series up to a place on an axis, NaN if there is none.
+// at is the last value of a series at or before the position end on an axis, or NaN if there is no
+// such value.
 func at(s Series, x axis, end float64) float64 {
 	value := math.NaN()
 	for _, a := range s.At {

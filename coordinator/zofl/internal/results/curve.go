@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/internal/chart"
 )
 
-// A Sample is a value, and the cost until then for a device that took part in every round.
+// A Sample is a value, and the cost up to its round for a device that took part in every round.
 type Sample struct {
 	Round   float64 `json:"round"`
 	Queries float64 `json:"queries"` // losses evaluated
@@ -17,7 +17,7 @@ type Sample struct {
 	Value   float64 `json:"value"`
 }
 
-// A Series is a value over a run. It does not contain records that a rollback undid.
+// A Series is a quantity in the course of a run. It does not contain records that a rollback undid.
 type Series struct {
 	Name string
 	At   []Sample
@@ -33,7 +33,7 @@ func (r *Run) Loss() Series {
 	})
 }
 
-// Metric holds the measurements of devices, by their name in the plan.
+// Metric is the series of a metric that devices measured, named as in the plan.
 func (r *Run) Metric(name string) Series {
 	return r.series(name, func(p *history.Point) *float64 { return p.Metric(name) })
 }
@@ -43,7 +43,7 @@ func (r *Run) series(name string, of func(*history.Point) *float64) Series {
 	bytes, before := 0.0, uint64(0)
 	for i := range r.Points {
 		p := &r.Points[i]
-		rounds := uint64(1) // earlier points may be thinned
+		rounds := uint64(1) // the history may have dropped some earlier points
 		if p.Round > before {
 			rounds = p.Round - before
 		}
@@ -64,7 +64,7 @@ func (r *Run) undone(n uint64) bool {
 	})
 }
 
-// Last is the last value, NaN if there is none.
+// Last is the last value of the series, or NaN if the series is empty.
 func (s Series) Last() float64 {
 	if len(s.At) == 0 {
 		return math.NaN()
@@ -72,7 +72,8 @@ func (s Series) Last() float64 {
 	return s.At[len(s.At)-1].Value
 }
 
-// Smooth returns the means of the last values, a fortieth of all and five at least.
+// Smooth returns a series in which each value is the mean of the values up to it: of as many as a
+// fortieth of the series, but at least five.
 func (s Series) Smooth() Series {
 	width := max(5, len(s.At)/40)
 	out := Series{Name: s.Name, At: slices.Clone(s.At)}
@@ -89,7 +90,8 @@ func (s Series) Smooth() Series {
 	return out
 }
 
-// mostPoints bounds the points of a curve in a chart. Of more, neighbors are averaged.
+// mostPoints bounds the points of a curve in a chart. If a series has more values, points averages
+// neighboring values.
 const mostPoints = 400
 
 // points returns the points of a curve over the axis x.
@@ -105,7 +107,8 @@ func (s Series) points(x func(Sample) float64) (points []chart.Point) {
 	return points
 }
 
-// An axis is the quantity over which values are drawn or compared.
+// An axis is a cost, such as rounds or bytes, over which charts draw values and comparisons compare
+// them.
 type axis struct {
 	Name string
 	of   func(Sample) float64

@@ -15,7 +15,7 @@ import (
 // A Fact is a line of a table.
 type Fact struct{ Name, Value string }
 
-// Outcome is how a run ended, or where it is.
+// Outcome says how a run ended or, if it goes on, how far it is.
 func (r *Run) Outcome() []Fact {
 	loss := r.Loss()
 	facts := []Fact{{"state", r.State()}, {"rounds", fmt.Sprint(r.Rounds)},
@@ -79,7 +79,7 @@ func (r *Run) Costs() []Fact {
 	return facts
 }
 
-// took returns the seconds of a round, which a history has in milliseconds.
+// took returns the duration of a round as text. A history has durations in whole milliseconds.
 func took(seconds float64) string {
 	if seconds == 0 {
 		return "less than 0.001 s"
@@ -94,7 +94,7 @@ func span(d time.Duration) string {
 	return d.Round(10 * time.Millisecond).String()
 }
 
-// Participation is who took part.
+// Participation says how many devices took part in the rounds.
 func (r *Run) Participation() []Fact {
 	var rounds, contributors, asked, late, declines uint64
 	again := 0
@@ -148,7 +148,7 @@ func (r *Run) inVain() (ids []string) {
 	return ids
 }
 
-// Events are the marks that say more than that devices answered.
+// Events are the marks of the run, except those that only say that devices answered.
 func (r *Run) Events() (events []Event) {
 	for _, m := range r.Marks {
 		text := strings.TrimLeft(strings.TrimPrefix(m.Words(), string(m.Kind)), ",: ")

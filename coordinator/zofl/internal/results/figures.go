@@ -14,7 +14,7 @@ type figure struct {
 	Legend  []key
 }
 
-// A key says which line is which.
+// A key names a line of a figure in its legend.
 type key struct{ Class, Name string }
 
 func draw(c *chart.Chart) (figure, error) {
@@ -29,7 +29,7 @@ func draw(c *chart.Chart) (figure, error) {
 	return f, err
 }
 
-// drawAll draws charts that have points.
+// drawAll draws the charts that have points, and leaves out the others.
 func drawAll(charts ...*chart.Chart) (figures []figure, err error) {
 	for _, c := range charts {
 		points := 0
@@ -87,7 +87,7 @@ func (r *Run) figures() ([]figure, error) {
 		&chart.Chart{Title: "Step", X: "round", Lines: []chart.Line{step}})...)
 }
 
-// rules are the events that change a curve.
+// rules are the events that can change the course of a curve, such as a rollback.
 func (r *Run) rules() (rules []chart.Mark) {
 	for _, m := range r.Marks {
 		switch m.Kind {

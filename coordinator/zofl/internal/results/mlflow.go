@@ -29,7 +29,8 @@ const (
 const mostParam = 6000
 
 // MLflow writes a run to MLflow's file store: DIR/EXPERIMENT/RUN with meta.yaml, metrics, params
-// and tags. Written again, it is the same run, in the place of the earlier one. A step is a record.
+// and tags. If MLflow writes the same run again, the new files replace the earlier ones. A step in
+// MLflow is a record.
 func (r *Run) MLflow(dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -45,7 +46,7 @@ func (r *Run) MLflow(dir string) error {
 		return err
 	}
 	sum := sha256.Sum256(plan)
-	run := hex.EncodeToString(sum[:16]) // a plan has the run's key: another one has another name
+	run := hex.EncodeToString(sum[:16]) // a plan has the run's key, so two runs have different names
 	place := filepath.Join(home, run)
 	if err := os.RemoveAll(place); err != nil {
 		return err
@@ -71,8 +72,8 @@ func (r *Run) MLflow(dir string) error {
 	return r.mlflowFiles(place)
 }
 
-// mlflowExperiment returns where the experiment of all runs is, and its number. It makes it where
-// it is not there.
+// mlflowExperiment returns the directory of the experiment of all runs, and its number. It makes
+// the directory if it does not exist.
 func mlflowExperiment(dir string, began int64) (home, id string, err error) {
 	sum := sha256.Sum256([]byte(experiment))
 	id = fmt.Sprintf("%018d", binary.BigEndian.Uint64(sum[:])%1e18)
@@ -91,7 +92,8 @@ func uri(dir string) string {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}).String()
 }
 
-// mlflowFiles writes the metrics, parameters and tags of a run: a file each, named as they are.
+// mlflowFiles writes each metric, parameter and tag of a run to a file of its own, with the same
+// name.
 func (r *Run) mlflowFiles(place string) error {
 	metrics := map[string]*strings.Builder{}
 	for i := range r.Points {
@@ -132,8 +134,8 @@ func (r *Run) mlflowFiles(place string) error {
 	return nil
 }
 
-// fileName is a name that MLflow takes for a metric: letters, digits, and some marks. A slash makes
-// a folder.
+// fileName turns a name into one that MLflow accepts for a metric, with letters, digits, and some
+// marks. Each slash in the name makes a folder.
 func fileName(name string) string {
 	parts := strings.Split(name, "/")
 	for i, part := range parts {

@@ -26,8 +26,8 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"spent": func(v float64) string { return fmt.Sprintf("%.0f", v) },
 }).ParseFS(files, "pages/*.html"))
 
-// A page is the part that the pages of reports and comparisons share. The pages are single files:
-// their policy lets them load nothing, and apply only their own style.
+// A page is the part that the pages of reports and comparisons share. Each page is a single file.
+// Its Content-Security-Policy lets it load nothing, and apply only its own style.
 type page struct {
 	Title       string
 	Style       template.CSS
@@ -49,7 +49,8 @@ func newPage(title string, figures []figure) (*page, error) {
 	return p, nil
 }
 
-// environment is where a page was made. Logs do not say which programs devices had.
+// environment describes the program and the machine that made a page. A log does not say which
+// programs the devices ran.
 func environment() []Fact {
 	return []Fact{{"zofl", version.String()}, {"Go", runtime.Version()},
 		{"system", runtime.GOOS + "/" + runtime.GOARCH},
@@ -82,7 +83,7 @@ func (r *Run) Report(out io.Writer) error {
 	}{p, r, values, again})
 }
 
-// commands are the commands that repeat a run, from its plan on.
+// commands are the commands with which a person can repeat a run: they begin with the run's plan.
 func (r *Run) commands() (string, error) {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
@@ -127,7 +128,7 @@ func (c *Comparison) Page(out io.Writer) error {
 	}{p, c, differences, c.Outcomes()})
 }
 
-// A Pair is a fact of two runs.
+// A Pair is one fact with its values for two runs.
 type Pair struct {
 	Name string `json:"name"`
 	A    string `json:"a"`

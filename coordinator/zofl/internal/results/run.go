@@ -1,5 +1,6 @@
 // Package results shows the outcome of runs: as a report of one run, as a comparison of two, and as
-// files for TensorBoard and MLflow. It reads everything from the log and the history beside it.
+// files for TensorBoard and MLflow. The package reads everything from a run's log and from the
+// history that is stored beside the log.
 package results
 
 import (

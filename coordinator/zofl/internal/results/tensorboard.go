@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/tfevents"
 )
 
-// scalars are the values of a point that go to other programs.
+// scalars are the values of a point that zofl exports to TensorBoard and MLflow.
 func scalars(p *history.Point) (list []tfevents.Scalar) {
 	if p.IsRound() {
 		for _, f := range history.Figures {
@@ -31,8 +31,8 @@ func scalars(p *history.Point) (list []tfevents.Scalar) {
 	return list
 }
 
-// TensorBoard writes the points of a run to an event file in DIR/RUN, in the place of an earlier
-// one. A step is a record.
+// TensorBoard writes the points of a run to an event file in DIR/RUN, and replaces an earlier event
+// file. A step in TensorBoard is a record.
 func (r *Run) TensorBoard(dir string) (err error) {
 	w, err := tfevents.Create(filepath.Join(dir, r.Plan.Run), r.Points[0].Time)
 	if err != nil {

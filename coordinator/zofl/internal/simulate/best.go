@@ -10,8 +10,8 @@ func Groups(runs []*Run) (list [][]*Run) {
 	return list
 }
 
-// Best returns the run of the first seed with the best settings: the ones with the lowest mean loss
-// at the end. It returns nil if no settings reached the end with every seed.
+// Best returns the run of the first seed with the best settings: the settings with the lowest mean
+// loss at the end. Best returns nil if no settings reached the end with every seed.
 func Best(runs []*Run) (best *Run) {
 	lowest := 0.0
 	for _, group := range Groups(runs) {
@@ -28,7 +28,7 @@ func Best(runs []*Run) (best *Run) {
 	return best
 }
 
-// Label names the settings of a run; "the plan" if it has none of its own.
+// Label names the settings of a run. A run without settings of its own has the label "the plan".
 func (r *Run) Label() string {
 	if len(r.Settings) == 0 {
 		return "the plan"

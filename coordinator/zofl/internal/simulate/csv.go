@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A table is a CSV file. Each line is on disk before the next begins.
+// A table is a CSV file. write gives each line to the operating system before the next line begins.
 type table struct {
 	file    *os.File
 	out     *csv.Writer
@@ -26,8 +26,9 @@ func newTable(name string, columns []string) (*table, error) {
 	return t, t.line(columns)
 }
 
-// write writes what is encoded as a line of JSON: a field in the column of its name, and a field of
-// an object in the column OBJECT.FIELD. What is missing or null is left empty.
+// write encodes a value as JSON and writes its fields as one CSV line: a field in the column of its
+// name, and a field of an object in the column OBJECT.FIELD. A column without a value, or with
+// null, stays empty.
 func (t *table) write(line any) error {
 	b, err := json.Marshal(line)
 	if err != nil {

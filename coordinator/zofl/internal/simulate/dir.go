@@ -26,7 +26,7 @@ const (
 	plotEnding  = ".svg"
 )
 
-// known are the files that each directory of results has. Plots are there besides.
+// known are the files that each directory of results has. A directory may also have plots.
 var known = []string{runsFile, historyFile, linesFile, plansDir, eventsDir}
 
 // A Dir keeps all runs in files of a directory. It is a [Sink].
@@ -39,8 +39,8 @@ type Dir struct {
 	events  *tfevents.Writer // of the run in progress
 }
 
-// CheckDir returns an error unless results can be stored in a directory: it is not there, it is
-// empty, or it has the results of an earlier simulation, which are to be replaced.
+// CheckDir returns an error unless results can be stored in a directory: the directory does not
+// exist, or is empty, or has the results of an earlier simulation and replace is true.
 func CheckDir(name string, replace bool) error {
 	entries, err := os.ReadDir(name)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {

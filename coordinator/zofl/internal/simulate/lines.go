@@ -74,7 +74,7 @@ func (l *Lines) Round(r *Run, row Row) error { return l.out.Encode(roundLine(r, 
 // End implements [Sink].
 func (l *Lines) End(r *Run) error { return l.out.Encode(lineOf(r)) }
 
-// scalars are those of a round, for TensorBoard.
+// scalars are the values of a round that Dir writes for TensorBoard.
 func scalars(row Row) []tfevents.Scalar {
 	list := []tfevents.Scalar{{Tag: "loss", Value: float64(row.Loss)},
 		{Tag: "plan/step", Value: float64(row.Step)}, {Tag: "plan/mu", Value: float64(row.Mu)},

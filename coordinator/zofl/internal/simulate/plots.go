@@ -13,8 +13,8 @@ type plot struct {
 	chart *chart.Chart
 }
 
-// plots returns the losses by round, and for each field with several values the losses at the end
-// by value. Runs of several seeds make one line.
+// plots returns a chart of the losses by round and, for each field with several values, a chart of
+// the losses at the end by value. Runs that differ only in their seed share a line.
 func plots(axes []Axis, runs []*Run) []plot {
 	list := []plot{{"loss", curves(runs)}}
 	for i, a := range axes {
@@ -28,7 +28,8 @@ func plots(axes []Axis, runs []*Run) []plot {
 // fileOf returns the file name of a field's plot. It differs from the name of the curves' plot.
 func fileOf(field string) string { return "by-" + field }
 
-// mostPoints bounds the points of a curve. Of more rounds, neighbors are averaged.
+// mostPoints bounds the points of a curve. If a run has more rounds, curves averages the losses of
+// neighboring rounds.
 const mostPoints = 300
 
 // curves returns the chart of losses by round.
@@ -53,7 +54,7 @@ func curves(runs []*Run) *chart.Chart {
 			for _, r := range group.runs {
 				for _, row := range r.Rows[min(from, len(r.Rows)):min(from+width, len(r.Rows))] {
 					if highest > 0 && row.Loss > highest {
-						continue // diverging: where to says no more, and would hide the others
+						continue // the run diverges: its losses would hide the other curves
 					}
 					mean.add(row.Loss)
 					x = float64(row.Round)
@@ -77,7 +78,7 @@ func byValue(axes []Axis, axis int, runs []*Run) *chart.Chart {
 	for i, v := range at {
 		c.Ticks = append(c.Ticks, chart.Tick{At: v, Text: a.Values[i]})
 	}
-	c.LogX = chart.Spread(at) >= 10 // side by side there are places from 0 on
+	c.LogX = chart.Spread(at) >= 10 // values side by side start at place 0, which has no logarithm
 	for _, group := range grouped(runs, axis) {
 		l := chart.Line{Name: group.name}
 		means := make([]average, len(a.Values))
@@ -106,7 +107,8 @@ func byValue(axes []Axis, axis int, runs []*Run) *chart.Chart {
 	return c
 }
 
-// places returns where values stand on an axis: as numbers, or side by side if one is none.
+// places returns the positions of values on an axis. If all values are numbers, these numbers are
+// the positions. Otherwise the values stand side by side.
 func places(values []string) []float64 {
 	var at, beside []float64
 	for i, text := range values {
@@ -121,13 +123,14 @@ func places(values []string) []float64 {
 	return at
 }
 
-// A group holds the runs with the same settings. One of the settings may be left out.
+// A group holds the runs with the same settings. The comparison of settings may ignore one field.
 type group struct {
 	name string
 	runs []*Run
 }
 
-// grouped groups runs in their order; settings at the place without do not count.
+// grouped puts runs with the same settings into groups, in the order of the runs. It ignores the
+// setting with index without.
 func grouped(runs []*Run, without int) (groups []*group) {
 	byName := make(map[string]*group)
 	for _, r := range runs {

@@ -41,12 +41,13 @@ type Row struct {
 	Up            Number `json:"up"`      // bytes that a device sent so far, their mean
 	Down          Number `json:"down"`    // bytes that a device received so far, their mean
 	Seconds       Number `json:"seconds"` // of rounds so far, without evaluations
-	// Metrics are the plan's, after this round, by name; nil: not measured.
+	// Metrics has the plan's metrics after this round, by name; nil means that no device measured
+	// them.
 	Metrics map[string]Number `json:"metrics,omitempty"`
 }
 
-// rowOf returns the row of a round with this many devices, after earlier rounds that took this
-// long.
+// rowOf returns the row of a round of the given number of devices. The earlier rounds took the
+// given number of seconds.
 func rowOf(r fleet.Round, devices int, earlier float64, metrics []string) Row {
 	row := Row{Round: r.Round, Loss: Number(r.Loss), Contributors: r.Contributors,
 		Step: single(r.Step), Mu: single(r.Mu), Perturbations: r.Perturbations, Queries: r.Queries,

@@ -29,10 +29,10 @@ type Config struct {
 	// Devices returns the losses of a run's devices. The plan's members gives their number.
 	Devices func(p *plan.Plan, seed uint64) ([]objective.Objective, error)
 	Initial []float32 // the first parameters, for a plan with initial=given
-	// Ready, unless nil, is called before each run, and returns when losses can be asked. Its error
-	// ends the simulation.
+	// Lead calls Ready, unless nil, before each run. Ready returns when the devices can evaluate
+	// losses. An error of Ready ends the simulation.
 	Ready func(ctx context.Context) error
-	// Checked says that the gradients of devices were compared with their losses elsewhere.
+	// Checked says that other code has compared the gradients of devices with their losses.
 	Checked bool
 	Sinks   []Sink // all of them learn what happens, in this order
 }
@@ -62,11 +62,11 @@ type Run struct {
 type Outcome struct {
 	Rounds uint64 `json:"rounds"` // that were run
 	First  Number `json:"loss_first"`
-	// Loss is the mean training loss of the last tenth of the rounds, NaN unless the run came to its
-	// end.
+	// Loss is the mean training loss of the last tenth of the rounds. Loss is NaN if the run did not
+	// come to its end.
 	Loss    Number            `json:"loss"`
 	Metrics map[string]Number `json:"metrics,omitempty"` // the last ones
-	// Queries are the loss evaluations of all devices, with those of devices that failed.
+	// Queries counts the loss evaluations of all devices, including devices that failed.
 	Queries uint64 `json:"queries"`
 	Up      Number `json:"up"` // as in the last row
 	Down    Number `json:"down"`
@@ -74,8 +74,8 @@ type Outcome struct {
 	// Ended is "rounds", a condition on a metric, "diverged", "paused", "interrupted" or "failed".
 	Ended string `json:"ended"`
 	Err   error  `json:"-"` // why, unless the run came to its end
-	// Warning says, of the first run, that a gradient is not of its loss; and which devices took no
-	// part any more when the run came to its end, and why.
+	// Warning says which devices no longer took part when the run came to its end, and why. In the
+	// first run, Warning also says if a device's gradient does not fit its loss.
 	Warning string  `json:"warning,omitempty"`
 	Found   []Found `json:"found,omitempty"`
 }
@@ -119,7 +119,8 @@ func Runs(c *Config) ([]*Run, error) {
 	return runs, nil
 }
 
-// check returns the error of a run that cannot begin: long runs before it would be in vain.
+// check returns an error if a run cannot begin. Runs checks all runs first, so that no long run
+// comes before such an error.
 func check(c *Config, r *Run) error {
 	if r.Plan.Rounds == 0 {
 		return &plan.Error{Field: "rounds", Value: r.Plan.Rounds,
@@ -132,18 +133,18 @@ func check(c *Config, r *Run) error {
 	return fleet.Check(keyed(r.Plan, r.Seed), devices)
 }
 
-// keyed returns the plan of a run as it is led: all that is drawn follows from the seed, so a
-// private run needs no secret here.
+// keyed returns the plan with which the coordinator leads a run. Its run key follows from the seed,
+// so the simulation of a private run needs no secret.
 func keyed(p *plan.Plan, seed uint64) *plan.Plan {
 	led := *p
 	key := sha256.Sum256(binary.LittleEndian.AppendUint64([]byte("zofl simulate"), seed))
 	led.RunKey, led.KeyCheck, led.KeyScheme = key[:], nil, 0
-	led.SecureLists = 0 // devices agree by a secret
+	led.SecureLists = 0 // with lists, devices would need the run's secret
 	return &led
 }
 
-// Lead leads the runs in turn. If a run diverges or pauses, the next one still begins. It returns
-// the cause of ctx when that ends, and the error of a run that failed in another way. The runs hold
+// Lead leads the runs in turn. If a run diverges or pauses, the next one still begins. If ctx ends,
+// Lead returns the cause. If a run fails in another way, Lead returns its error. The runs then hold
 // the results so far.
 func Lead(ctx context.Context, c *Config, runs []*Run) error {
 	for _, r := range runs {
@@ -210,8 +211,7 @@ func (o *Outcome) warn(text string) {
 	}
 }
 
-// idle says which devices had stopped to take part at the end, because their work failed again and
-// again.
+// idle says which devices no longer took part at the end, because their work had failed repeatedly.
 func idle(devices []fleet.Device) string {
 	return those(devices, "took no part at the end", func(d *fleet.Device) error {
 		if d.Declined < 2 {
@@ -221,14 +221,14 @@ func idle(devices []fleet.Device) string {
 	})
 }
 
-// unmeasured says which devices were left out of an evaluation.
+// unmeasured says which devices an evaluation left out.
 func unmeasured(devices []fleet.Device) string {
 	return those(devices, "were left out of an evaluation",
 		func(d *fleet.Device) error { return d.Unmeasured })
 }
 
-// those says of which devices something is true, and why for the first one. It returns "" if there
-// are none.
+// those lists the devices for which of returns an error, and quotes the error of the first. It
+// returns "" if there are no such devices.
 func those(devices []fleet.Device, what string, of func(*fleet.Device) error) string {
 	var ids []string
 	var why error
@@ -298,7 +298,7 @@ func outcome(ctx context.Context, r *Run, result *fleet.Result, err error) Outco
 	return o
 }
 
-// settled returns the mean loss of the last tenth of the rounds, of one at least.
+// settled returns the mean loss of the last tenth of the rounds, but of at least one round.
 func settled(rows []Row) Number {
 	last := rows[len(rows)-max(len(rows)/10, 1):]
 	sum := Number(0)

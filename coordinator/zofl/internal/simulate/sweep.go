@@ -64,7 +64,8 @@ func cross(axes []Axis) [][]Setting {
 	return all
 }
 
-// apply returns a plan with settings. A round cannot wait for more devices than there are.
+// apply returns the plan with settings. It lowers fields that would make a round wait for more
+// devices than the run has.
 func apply(p *plan.Plan, settings []Setting) (*plan.Plan, error) {
 	changed := *p
 	for _, s := range settings {
@@ -72,7 +73,7 @@ func apply(p *plan.Plan, settings []Setting) (*plan.Plan, error) {
 			return nil, err
 		}
 	}
-	for _, f := range plan.Fields() { // before losses are made: of how many devices, is a field
+	for _, f := range plan.Fields() { // check before devices are made, because a field sets their number
 		if err := f.Check(&changed); err != nil {
 			return nil, err
 		}
@@ -84,8 +85,8 @@ func apply(p *plan.Plan, settings []Setting) (*plan.Plan, error) {
 	return &changed, nil
 }
 
-// nameOf returns the name of a run and of its files: no two runs of one simulation have the same
-// name.
+// nameOf returns the name of a run, which is also the name of its files. All runs of one simulation
+// have different names.
 func nameOf(settings []Setting, seed uint64, number int) string {
 	var parts []string
 	for _, s := range settings {

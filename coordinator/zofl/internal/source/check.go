@@ -7,7 +7,7 @@ import (
 )
 
 // Check verifies that every record up to at, or up to the last one if at is 0, follows the one
-// before it, and returns the position after that record. It computes no model, so it needs no
+// before it, and returns the position after that record. Check computes no model, so it needs no
 // run key.
 func Check(ctx context.Context, s Source, at uint64) (*runlog.Position, error) {
 	c, err := readCourse(ctx, s, at)

@@ -11,16 +11,16 @@ import (
 )
 
 // A course is the result of one pass over a log's records: the coordinator's position after the
-// last record, the records that lead to it, and the vectors that records name.
+// last record, which records no rollback undid, and the vectors that records name.
 type course struct {
 	runlog.Position
 	path    []bool              // entry n-1: no rollback undid record n
 	vectors []runlog.ObjectName // of all rounds, ascending by N; empty unless transport=dense
 }
 
-// readCourse reads the records up to at, or all of them if at is 0, and checks the chain. The
-// error matches [runlog.ErrCorrupt] if a record does not follow the one before it, and
-// [ErrEmpty] if there is none.
+// readCourse reads the records up to at, or all of them if at is 0, and checks the chain. The error
+// matches [runlog.ErrCorrupt] if a record does not follow the record before it, and [ErrEmpty] if
+// the log has no record.
 func readCourse(ctx context.Context, s Source, at uint64) (*course, error) {
 	c := &course{}
 	var failed error
@@ -56,7 +56,7 @@ func readCourse(ctx context.Context, s Source, at uint64) (*course, error) {
 	return c, nil
 }
 
-// note notes the vector that a record names.
+// note appends the vector that a record names to vectors.
 func (c *course) note(r *wire.Record) {
 	if r.Kind == wire.KindRound && len(r.Round.Object) == wire.ObjectLen {
 		c.vectors = append(c.vectors, runlog.ObjectName{
@@ -72,10 +72,10 @@ func (c *course) vectorOf(n uint64) runlog.ObjectName {
 	return c.vectors[i]
 }
 
-// kept says whether the log should still have a vector.
+// kept says whether the plan's dense_keep obliges the log to still have a vector.
 func (c *course) kept(name runlog.ObjectName) bool { return slices.Contains(c.Vectors(), name) }
 
-// needs returns the vectors that make the state after the last record: the last one of each
+// needs returns the vectors that make the state after the last record: the last vector of each
 // phase.
 func (c *course) needs() (names []runlog.ObjectName) {
 	for _, o := range slices.Backward(c.vectors) {
@@ -100,7 +100,7 @@ func (s Span) String() string {
 }
 
 // whole returns the records whose states can be computed from the vectors that the log still has.
-// It considers only records that lead to the last state.
+// It considers only records that no rollback undid.
 func (c *course) whole() (spans []Span) {
 	for i, counts := range c.path {
 		n, last := uint64(i)+1, len(spans)-1

@@ -18,9 +18,9 @@ type Config struct {
 	Replica replica.Config // initial parameters and run key, if the plan needs them
 	At      uint64         // number of the last record to apply; 0: the last in the log
 
-	// Each is called after every Every-th record n, with the replica in the state after that
-	// record, or with nil if a later rollback undid it. With transport=dense, the state lacks
-	// the vectors that are no longer stored: see [replica.Replica.Missing].
+	// Replay calls Each after every Every-th record n, with the replica in the state after record n,
+	// or with nil if a later rollback undid record n. With transport=dense, the state lacks the
+	// vectors that are no longer stored: see [replica.Replica.Missing].
 	Each  func(n uint64, r *replica.Replica) error
 	Every uint64 // 0: Each is never called
 }
@@ -28,12 +28,12 @@ type Config struct {
 // Replay returns a replica in the state after record cfg.At. It checks the chain from record 1.
 //
 // It reads the records twice: first to find the rollbacks, then to apply the records that no
-// rollback undid. With transport=dense, it fetches the vectors in between, because a running
-// coordinator may delete them soon.
+// rollback undid. With transport=dense, Replay fetches the vectors between the two readings,
+// because a running coordinator may delete vectors soon.
 //
-// If a vector that the state needs is not stored, Replay returns the replica without it, and an
-// error: a [*GoneError] if the log was right to delete it, otherwise one that matches
-// [runlog.ErrCorrupt].
+// If a vector that the state needs is not stored, Replay returns the replica without that vector,
+// and an error: a [*GoneError] if the plan allowed the log to delete the vector, otherwise an error
+// that matches [runlog.ErrCorrupt].
 func Replay(ctx context.Context, s Source, cfg Config) (*replica.Replica, error) {
 	course, err := readCourse(ctx, s, cfg.At)
 	if err != nil {
@@ -69,8 +69,8 @@ func Replay(ctx context.Context, s Source, cfg Config) (*replica.Replica, error)
 	return p.end()
 }
 
-// A replaying holds a replica and copies of the records to apply next. Applying many together is
-// faster than one by one.
+// A replaying holds a replica and copies of the records to apply next. A replica applies many
+// records together faster than one by one.
 type replaying struct {
 	cfg    Config
 	ctx    context.Context
@@ -84,14 +84,15 @@ type replaying struct {
 	vectors map[[wire.ObjectLen]byte][]byte // that the last state needs, by digest
 }
 
-// batchMost bounds the records of a batch, and batchWork its parameters times its bytes of
-// records (about 4 bytes for each scalar): an interrupt waits for a batch to end.
+// batchMost bounds the records of a batch. batchWork bounds the number of parameters times the
+// bytes of the batch's records (about 4 bytes for each scalar). A batch must be short, because an
+// interrupt takes effect only at its end.
 const (
 	batchMost = 64
 	batchWork = 2e9
 )
 
-// take applies record n, or passes it if a rollback undid it.
+// take applies record n, or skips record n if a rollback undid it.
 func (p *replaying) take(n uint64, record []byte) (err error) {
 	if p.r == nil {
 		if err := p.begin(record); err != nil {
@@ -110,7 +111,8 @@ func (p *replaying) take(n uint64, record []byte) (err error) {
 	return p.show(n, counts)
 }
 
-// load makes a replica from the state at the beginning of the log, if there is one.
+// load makes a replica from the state with which the log begins. A log that begins with record 1
+// has no such state.
 func (p *replaying) load() error {
 	base, state := p.source.Base()
 	if base == nil {
@@ -183,12 +185,13 @@ func (p *replaying) show(n uint64, counts bool) error {
 	return p.cfg.Each(n, p.r)
 }
 
-// lost says whether a vector is missing or damaged for good.
+// lost says whether an error means that the log lacks a vector or has it damaged, so that another
+// try is useless.
 func lost(err error) bool {
 	return errors.Is(err, runlog.ErrNoObject) || errors.Is(err, runlog.ErrCorrupt)
 }
 
-// end completes the last state.
+// end supplies the vectors of the last state, and returns the replica.
 func (p *replaying) end() (*replica.Replica, error) {
 	name, err := p.complete()
 	switch {
@@ -200,7 +203,7 @@ func (p *replaying) end() (*replica.Replica, error) {
 	return p.r, err
 }
 
-// fetch fetches the vectors of the last state, as far as they are stored.
+// fetch fetches those vectors of the last state that the log still stores.
 func (p *replaying) fetch() error {
 	p.vectors = map[[wire.ObjectLen]byte][]byte{}
 	for _, name := range p.course.needs() {
@@ -215,8 +218,8 @@ func (p *replaying) fetch() error {
 	return nil
 }
 
-// complete supplies the vectors that the state lacks. If one cannot be fetched, it returns its
-// name and the error.
+// complete supplies the vectors that the state lacks. If it cannot fetch a vector, it returns the
+// vector's name and the error.
 func (p *replaying) complete() (name runlog.ObjectName, err error) {
 	for missing := p.r.Missing(); len(missing) > 0; missing = p.r.Missing() {
 		name = p.course.vectorOf(missing[0].N)

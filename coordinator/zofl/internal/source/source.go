@@ -21,13 +21,13 @@ import (
 
 // A Source has the records of one run.
 type Source interface {
-	// Read calls f with records from, from+1, ... until f returns false or there are no more.
-	// f must not keep the record.
+	// Read calls f with records from, from+1, ... until f returns false or there are no more. f must
+	// not keep the record's bytes after it returns.
 	Read(ctx context.Context, from uint64, f func(n uint64, record []byte) bool) error
 
 	// Vector returns the vector that a record names, with transport=dense. The error matches
-	// [runlog.ErrNoObject] if the vector is not stored, or no longer, and [runlog.ErrCorrupt]
-	// if its digest differs from the record's.
+	// [runlog.ErrNoObject] if the log does not store the vector (any more), and [runlog.ErrCorrupt] if
+	// the vector's digest differs from the digest in the record.
 	Vector(ctx context.Context, name runlog.ObjectName) ([]byte, error)
 
 	// Base returns the record at which the log begins, and the state file for it; nil means that the
@@ -49,18 +49,19 @@ type live struct {
 	bus     bus.Bus
 	run, id string
 	keys    signed.Keys // of the coordinator; nil: any answer will do
-	shorter uint64      // by which answers are shorter than this broker takes; 0 is 1
+	shorter uint64      // requested answers have 1/shorter of the bytes that this broker takes; 0 is 1
 }
 
-// requestTimeout bounds one request, and requestTries is how often to send it.
+// requestTimeout bounds the wait for an answer to one request. requestTries is how often ask sends
+// the request.
 const (
 	requestTimeout = 5 * time.Second
 	requestTries   = 4
 )
 
 // Live returns the records that the coordinator of a run serves. The requests carry id as the name
-// of the device. If keys of the coordinator are given, it ignores answers that none of them signed.
-// Close closes nc.
+// of the device. If keys has the coordinator's keys, the source ignores answers that none of these
+// keys signed. Close closes nc.
 func Live(nc *nats.Conn, run, id string, keys signed.Keys) Source {
 	return &live{nc: nc, bus: bus.NATS(nc), run: run, id: id, keys: keys}
 }
@@ -102,14 +103,15 @@ func (l *live) fetch(ctx context.Context, from uint64) (reply wire.CatchUpReply,
 	return wire.DecodeCatchUpReply(b)
 }
 
-// room returns how many bytes of at most most an answer may have.
+// room returns how many bytes an answer may have, at most most.
 func (l *live) room(most uint64) uint64 {
 	here := wire.Room(l.nc.MaxPayload(), most)
 	return max(here/max(l.shorter, 1), min(here, wire.LeastRoom))
 }
 
-// ask sends a request, and sends it again if no answer comes in time. A broker on the way may take
-// less than this one, and then an answer does not come: the next request asks for a shorter one.
+// ask sends a request, and sends it again if no answer comes in time. A broker between this one and
+// the coordinator may accept only shorter messages and drop the answer. So each further request
+// asks for a shorter answer.
 func (l *live) ask(ctx context.Context, subject string, request func() []byte) ([]byte, error) {
 	for try := 1; ; try++ {
 		within, cancel := context.WithTimeout(ctx, requestTimeout)
@@ -156,7 +158,7 @@ func (l *live) request(ctx context.Context, subject string, frame []byte) ([]byt
 	return b, err
 }
 
-// Vector implements [Source]. It requests one piece after the other.
+// Vector implements [Source]. It requests the pieces of the vector one after the other.
 func (l *live) Vector(ctx context.Context, name runlog.ObjectName) ([]byte, error) {
 	data, err := l.pieces(ctx, name.Digest)
 	if err == nil && wire.HashObject(data) != name.Digest {
@@ -194,7 +196,7 @@ func (l *live) pieces(ctx context.Context, digest [wire.ObjectLen]byte) (data []
 	}
 }
 
-// Base implements [Source]. It is not asked for.
+// Base implements [Source]. It returns nil, because Live does not ask the coordinator for a base.
 func (l *live) Base() (*runlog.Base, io.ReaderAt) { return nil, nil }
 
 // Close implements [Source].

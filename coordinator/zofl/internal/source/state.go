@@ -23,9 +23,9 @@ func Head(name string) (replica.Head, error) {
 	return head, err
 }
 
-// LoadState reads the state in a file whose head is already read. Initial holds the parameters that
-// the run began with, if its plan has initial=given. Shown returns a reader of a file of the given
-// size that shows how much was read. With nil it shows nothing.
+// LoadState reads the state in a file whose head is already read. initial holds the parameters that
+// the run began with, if its plan has initial=given. shown, unless nil, wraps the reader of a file
+// of the given size, so that a bar shows how much of the file was read.
 func LoadState(name string, head *replica.Head, initial []float32,
 	shown func(file io.Reader, size int64) io.Reader) (
 	r *replica.Replica, h replica.History, err error,

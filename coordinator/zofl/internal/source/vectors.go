@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// A GoneError says that the state after record N needs the vector of another record, which the
-// log no longer stores. It matches [runlog.ErrNoObject].
+// A GoneError says that the state after record N needs the vector of another record, and that the
+// log no longer stores that vector. A GoneError matches [runlog.ErrNoObject].
 type GoneError struct {
 	N, Record uint64
 	Keep      uint32 // the current dense_keep
@@ -23,7 +23,7 @@ func (e *GoneError) Error() string {
 		"(dense_keep = %d): choose one of the records %s", e.N, e.Record, e.Keep, texts(e.Whole))
 }
 
-// Is says that a vector is gone.
+// Is reports that the error matches [runlog.ErrNoObject].
 func (e *GoneError) Is(target error) bool { return target == runlog.ErrNoObject }
 
 func texts(spans []Span) string {
@@ -47,7 +47,8 @@ func gone(ctx context.Context, s Source, n uint64, name runlog.ObjectName) error
 	return &GoneError{n, name.N, all.Plan.DenseKeep, all.whole()}
 }
 
-// Vectors counts the vectors that a log should hold, by what became of them.
+// Vectors counts the vectors that a log should hold: those with the right digest, the missing, and
+// the damaged.
 type Vectors struct {
 	Right   int      `json:"right"`             // stored, and as their records say
 	Bytes   uint64   `json:"bytes"`             // of these
@@ -55,8 +56,9 @@ type Vectors struct {
 	Damaged []uint64 `json:"damaged,omitempty"` // records whose vectors have another digest
 }
 
-// CheckVectors reads the vectors that the log should keep, of records up to at or of all if at is
-// 0, and compares their digests with the records. There are none unless transport=dense.
+// CheckVectors reads the vectors that the log should keep, of the records up to at, or of all
+// records if at is 0. It compares the vectors' digests with the digests in the records. Only a plan
+// with transport=dense has vectors.
 func CheckVectors(ctx context.Context, s Source, at uint64) (v Vectors, err error) {
 	c, err := readCourse(ctx, s, 0)
 	if err != nil {
@@ -85,8 +87,8 @@ func CheckVectors(ctx context.Context, s Source, at uint64) (v Vectors, err erro
 	return v, err
 }
 
-// settle finds out which of the missing vectors should still be stored: a running coordinator may
-// have deleted old ones meanwhile.
+// settle finds out which of the missing vectors the log should still store. A running coordinator
+// may have deleted old vectors since the first reading.
 func (v *Vectors) settle(ctx context.Context, s Source, missing []runlog.ObjectName) error {
 	now, err := readCourse(ctx, s, 0)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/internal/half"
 )
 
-// An element is how a parameter lies in a file.
+// An element is the encoding of one parameter in a file.
 type element struct {
 	bytes int64
 	order binary.ByteOrder
@@ -16,8 +16,8 @@ type element struct {
 	put   func([]byte, float32) // the nearest value, ties to even
 }
 
-// floatOf returns the element of a kind, nil if parameters have no such kind: float32, float16 and
-// bfloat16.
+// floatOf returns the element of a kind: float32, float16 or bfloat16. It returns nil for other
+// kinds, which parameters cannot have.
 func floatOf(kind string, order binary.ByteOrder) *element {
 	switch kind {
 	case "float32":
@@ -36,7 +36,7 @@ func floatOf(kind string, order binary.ByteOrder) *element {
 	return nil
 }
 
-// toFloat16 keeps the bits of a NaN that fit.
+// toFloat16 rounds v to a float16. Of a NaN it keeps the bits that fit.
 func toFloat16(v float32) uint16 {
 	if v == v {
 		return half.Of(v)

@@ -17,7 +17,7 @@ func (f *File) parseNPY() error {
 	return err
 }
 
-// arrayOf returns the tensor of a NumPy array that takes size bytes, with its header.
+// arrayOf returns the tensor of a NumPy array that takes size bytes, header included.
 func arrayOf(name string, h *vector.Header, size int64) (t Tensor, err error) {
 	t = Tensor{Name: name, Type: h.Descr, Shape: h.Shape}
 	if t.Type == "" {

@@ -14,14 +14,15 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
 )
 
-// parseNPZ finds the arrays of a zip archive. A member that it cannot read is copied unchanged.
+// parseNPZ finds the arrays of a zip archive. writeNPZ copies a member unchanged if parseNPZ cannot
+// read it.
 func (f *File) parseNPZ() (err error) {
 	if f.zip, err = zip.NewReader(f.src, f.size); err != nil {
 		return fmt.Errorf("%w: save it with numpy.savez", err)
 	}
 	left := uint64(f.size)
 	for _, m := range f.zip.File {
-		if m.CompressedSize64 > left { // or members share bytes, and unpack to very many
+		if m.CompressedSize64 > left { // else members could share bytes and unpack to very many
 			return errors.New("its members claim more bytes than it has")
 		}
 		left -= m.CompressedSize64
@@ -61,8 +62,8 @@ func arrayIn(m *zip.File, name string) (t Tensor, err error) {
 	return t, err
 }
 
-// writeNPZ writes an archive in which the trained members have new elements. Other members are
-// copied byte for byte, as they were packed.
+// writeNPZ writes an archive in which the trained members have new elements. It copies the
+// compressed bytes of other members unchanged.
 func (s *Selection) writeNPZ(out io.Writer, x []float32) error {
 	w := zip.NewWriter(out)
 	if err := w.SetComment(s.file.zip.Comment); err != nil {
@@ -87,8 +88,8 @@ func (s *Selection) writeNPZ(out io.Writer, x []float32) error {
 	return w.Close()
 }
 
-// headerOf returns the header of a member for another archive, which adds the sizes to it that
-// need 64 bits.
+// headerOf returns the header of a member for another archive, without the block of 64-bit sizes:
+// the writer of that archive adds the block anew.
 func headerOf(m *zip.File) *zip.FileHeader {
 	h := m.FileHeader
 	var extra []byte
@@ -120,7 +121,8 @@ func copyMember(w *zip.Writer, m *zip.File) error {
 	return err
 }
 
-// writeMember writes a member with other elements. Its sizes precede it, as some readers need.
+// writeMember writes a member with other elements. The sizes of the member precede it, as some
+// readers need.
 func writeMember(w *zip.Writer, m *zip.File, t *Tensor, x []float32) error {
 	r, err := m.Open()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Fields of ONNX's messages that say where float32 tensors are.
-// https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
+// These constants are the numbers of the fields in ONNX's messages that say where float32 tensors
+// are. https://github.com/onnx/onnx/blob/main/onnx/onnx.proto
 const (
 	modelGraph       = 7 // of ModelProto
 	graphNode        = 1 // of GraphProto
@@ -27,7 +27,7 @@ const (
 	tensorType     = 2
 	tensorSegment  = 3
 	tensorFloats   = 4
-	tensorInt32s   = 5 // halves, too, each a number of its own length
+	tensorInt32s   = 5 // float16 and bfloat16 elements too, each as a varint
 	tensorName     = 8
 	tensorRaw      = 9
 	tensorLocation = 14
@@ -45,11 +45,11 @@ var onnxTypes = []string{"undefined", "float32", "uint8", "int8", "uint16", "int
 	"bfloat16", "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4", "int4",
 	"float4e2m1", "float8e8m0"}
 
-// onnxIntegers are those of which no element is a float.
+// onnxIntegers are the types whose elements are not floats.
 var onnxIntegers = []string{"uint8", "int8", "uint16", "int16", "int32", "int64", "string", "bool",
 	"uint32", "uint64", "uint4", "int4"}
 
-// A field is one of a message: its value, and where that is in the file.
+// A field is one field of a message: its value, and the position of the value in the file.
 type field struct {
 	number protowire.Number
 	kind   protowire.Type
@@ -57,7 +57,7 @@ type field struct {
 	at     int64
 }
 
-// fields calls f for each field of a message that is at a place of the file.
+// fields calls f for each field of a message that begins at position at of the file.
 func fields(message []byte, at int64, f func(field) error) error {
 	for len(message) > 0 {
 		number, kind, n := protowire.ConsumeTag(message)
@@ -80,7 +80,7 @@ func fields(message []byte, at int64, f func(field) error) error {
 	return nil
 }
 
-// number returns the value of a field that is one.
+// integer returns the value of a field that holds an integer.
 func (f *field) integer() uint64 {
 	v, _ := protowire.ConsumeVarint(f.value)
 	return v
@@ -128,7 +128,8 @@ func (f *File) parseONNX() error {
 const toInitializers = "make each an initializer: for a node n of op_type Constant, append " +
 	"n.attribute[0].t to graph.initializer, with the name n.output[0], and remove n"
 
-// readNode notes a Constant node with floats of more than one element.
+// readNode adds to Constants the name of a Constant node whose value is a float tensor of more than
+// one element.
 func (f *File) readNode(message field) error {
 	var kind, output string
 	var value onnxTensor
@@ -206,7 +207,7 @@ func initializer(message field) (Tensor, error) {
 	return t.Tensor, t.fits()
 }
 
-// fits checks that the number of elements is the one that the shape gives.
+// fits checks that the tensor has as many elements as its shape says.
 func (t *onnxTensor) fits() (err error) {
 	if t.Len, err = count(t.Shape); err != nil {
 		return fmt.Errorf("initializer %q: %w", t.Name, err)
@@ -225,7 +226,7 @@ func (t *onnxTensor) fits() (err error) {
 	return nil
 }
 
-// read takes one field of a TensorProto.
+// read stores one field of a TensorProto in t.
 func (t *onnxTensor) read(f field) error {
 	place := span{f.at, int64(len(f.value))}
 	packed := f.kind == protowire.BytesType
@@ -252,7 +253,7 @@ func (t *onnxTensor) read(f field) error {
 	return nil
 }
 
-// dims appends sides, which come one by one or many in a field.
+// dims appends the sides of the shape in a field. A field can hold one side or several.
 func (t *onnxTensor) dims(f field) error {
 	for b := f.value; len(b) > 0; {
 		side, n := protowire.ConsumeVarint(b)

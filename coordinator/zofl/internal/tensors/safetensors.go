@@ -15,8 +15,8 @@ import (
 // of one tensor after the other, without gaps. https://huggingface.co/docs/safetensors
 const maxSafetensorsHeader = 100_000_000
 
-// safetensorsBits are the bits of an element, of the types that are known. Other tensors are copied
-// unchanged.
+// safetensorsBits has the bits of an element for each known type. Write copies tensors of other
+// types unchanged.
 var safetensorsBits = map[string]uint64{
 	"BOOL": 8, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8, "F4": 4,
 	"I16": 16, "U16": 16, "F16": 16, "BF16": 16, "I32": 32, "U32": 32, "F32": 32,
@@ -25,7 +25,7 @@ var safetensorsBits = map[string]uint64{
 
 var safetensorsIntegers = []string{"BOOL", "U8", "I8", "I16", "U16", "I32", "U32", "I64", "U64"}
 
-// short says what to do with a file that has too few bytes, if it has.
+// short returns the remedy for a file with too few bytes if is is true, otherwise "".
 func short(is bool) string {
 	if is {
 		return ": the file is cut short: copy or download it again"
@@ -53,7 +53,8 @@ func (f *File) parseSafetensors() error {
 	return f.placeSafetensors(8 + int64(n))
 }
 
-// readSafetensorsHeader reads the header's entry for each tensor. The spans count from its end.
+// readSafetensorsHeader reads the header's entry for each tensor. The positions in the spans count
+// from the end of the header.
 func (f *File) readSafetensorsHeader(header []byte) error {
 	d := json.NewDecoder(bytes.NewReader(header))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {

@@ -14,12 +14,12 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A Selection is the tensors of a file that are trained. Their elements, one tensor after the
-// other in the order of their names' bytes and each row by row, are the parameters.
+// A Selection is the set of a file's tensors that a run trains. The elements of these tensors are
+// the parameters: one tensor after the other in the byte order of their names, each row by row.
 type Selection struct {
 	Tensors []Tensor
 	Len     uint64   // number of parameters
-	Passed  []Tensor // of integers, which a pattern would have chosen
+	Passed  []Tensor // tensors of integers that match a pattern
 
 	file *File
 }
@@ -27,10 +27,11 @@ type Selection struct {
 // mostParams is the largest number of parameters that a plan can have and a device can hold.
 const mostParams = min(plan.MaxDim, math.MaxInt/8)
 
-// Select returns the tensors whose names match one of the patterns, or all without one, and none
-// whose name matches a pattern after !. In a pattern * stands for any text and ? for one character.
-// A pattern without a match is an error. So is a tensor that matches and cannot be trained; but one
-// of integers is passed over, unless a pattern is its name.
+// Select returns the tensors whose names match one of the patterns, or all tensors if there are no
+// patterns. It leaves out tensors whose names match a pattern after !. In a pattern * stands for
+// any text and ? for one character. A pattern without a match is an error. A tensor that matches
+// and cannot be trained is an error too. But Select skips a tensor of integers, unless a pattern is
+// exactly its name.
 func (f *File) Select(patterns []string) (*Selection, error) {
 	if f.Format == ".npy" && len(patterns) > 0 {
 		return nil, fmt.Errorf("%s: its one tensor has no name: leave out --train", f.Name)
@@ -95,7 +96,7 @@ func (f *File) choose(patterns []string) ([]bool, error) {
 	return named, nil
 }
 
-// missing says that no tensor has a name.
+// missing returns the error that no tensor matches a pattern.
 func (f *File) missing(pattern string) error {
 	for _, name := range f.Constants {
 		if matches(pattern, name) {
@@ -106,7 +107,7 @@ func (f *File) missing(pattern string) error {
 	return fmt.Errorf("no tensor of %s is called %q: it has %s", f.Name, pattern, f.names())
 }
 
-// refuse says why a tensor cannot be trained.
+// refuse returns the error of a tensor that cannot be trained.
 func (f *File) refuse(t Tensor) error {
 	if f.Format == ".npy" {
 		return fmt.Errorf("%s: %w", f.Name, t.Why)
@@ -114,7 +115,7 @@ func (f *File) refuse(t Tensor) error {
 	return fmt.Errorf("%s: tensor %q: %w; those that can are %s", f.Name, t.Name, t.Why, f.trainable())
 }
 
-// matches says whether a name is like a pattern.
+// matches says whether a name matches a pattern.
 func matches(pattern, name string) bool {
 	star, retry := -1, 0 // where the last * is, and where the name goes on after it
 	p, n := 0, 0
@@ -128,7 +129,7 @@ func matches(pattern, name string) bool {
 			p, n = p+1, n+wide
 		case p < len(pattern) && pattern[p] == name[n]:
 			p, n = p+1, n+1
-		case star >= 0: // let it stand for one more
+		case star >= 0: // let the * stand for one more character
 			retry++
 			p, n = star+1, retry
 		default:

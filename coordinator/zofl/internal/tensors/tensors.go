@@ -1,12 +1,13 @@
 // Package tensors reads and writes the arrays of floats in model files: .npy and .npz of NumPy,
-// .safetensors, and the initializers of .onnx. For all other parts of such a file it knows only
-// their place, and copies them byte for byte.
+// .safetensors, and the initializers of .onnx. The package copies all other parts of such a file
+// byte for byte.
 //
-// Elements are float32, or float16 or bfloat16, which become float32 when they are read. When they
-// are written they are rounded to the nearest, ties to even.
+// Elements are float32, float16 or bfloat16. The package converts elements to float32 when it reads
+// them. When it writes elements, it rounds them to the nearest value of the file's type, ties to
+// even.
 //
-// A file may come from anyone. No file makes this package panic, or allocate more than a multiple
-// of the file's size; for a .npz that is the size of its unpacked members.
+// A file may come from anyone. No file makes this package panic, or allocate more memory than a
+// multiple of the file's size. For a .npz the size of the unpacked members counts instead.
 package tensors
 
 import (
@@ -37,15 +38,16 @@ type Tensor struct {
 	Shape []uint64
 	Len   uint64 // number of elements, if they can be trained
 
-	// Why explains why the tensor cannot be trained, and what to do. It is nil if it can.
+	// Why explains why the tensor cannot be trained, and what to do. Why is nil if the tensor can be
+	// trained.
 	Why error
-	// Integer says that the elements are no floats: a pattern that stands for many names passes the
-	// tensor over.
+	// Integer says that the elements are not floats. Select skips such a tensor, unless a pattern is
+	// exactly its name.
 	Integer bool
 
 	kind   *element
 	spans  []span    // where the elements are, in order
-	member *zip.File // that the spans are in; nil: in the file
+	member *zip.File // the member that contains the spans; nil: the spans are in the file itself
 }
 
 // A span is a part of a file, of whole elements.
@@ -57,7 +59,8 @@ type File struct {
 	Format  string
 	Tensors []Tensor // sorted by name
 
-	// Constants are names of arrays of floats in nodes of an .onnx graph, which are not initializers.
+	// Constants are the names of arrays of floats in Constant nodes of an .onnx graph. These arrays
+	// are not initializers.
 	Constants []string
 
 	src   io.ReaderAt
@@ -81,7 +84,7 @@ func CheckName(name string) error {
 // Format returns the ending of a name, in lower case.
 func Format(name string) string { return strings.ToLower(filepath.Ext(name)) }
 
-// Open opens a model file. The format is in its name.
+// Open opens a model file. The ending of the name says the format.
 func Open(name string) (*File, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
@@ -105,7 +108,8 @@ func Open(name string) (*File, error) {
 // Close closes the file.
 func (f *File) Close() error { return f.close() }
 
-// parse finds the tensors of a file. The error of one without any says what the file is.
+// parse finds the tensors of a file. If a file has no tensors, the error says what kind of file it
+// is.
 func parse(name string, src io.ReaderAt, size int64) (*File, error) {
 	f := &File{Name: name, Format: Format(name), src: src, size: size}
 	err := f.find()
@@ -115,7 +119,8 @@ func parse(name string, src io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// other says that a file is of another format than its name, nil if it is not.
+// other returns an error if the first bytes of a file show another format than its name, otherwise
+// nil.
 func (f *File) other() error {
 	begin := make([]byte, 8)
 	n, err := f.src.ReadAt(begin, 0)
@@ -158,7 +163,7 @@ func (f *File) find() (err error) {
 	return nil
 }
 
-// none says that there is no tensor.
+// none returns the error of a file without tensors.
 func (f *File) none() error {
 	if len(f.Constants) > 0 {
 		return fmt.Errorf("it has no initializers: its weights, such as %q, are constants in nodes: %s",
@@ -183,8 +188,8 @@ func count(shape []uint64) (uint64, error) {
 	return n, nil
 }
 
-// setType says what becomes of elements: kind is that of floats that can be trained, and float says
-// that others are floats, too.
+// setType sets whether a tensor can be trained, and why not. kind is the type of its elements, and
+// float says whether they are floats of some type.
 func (t *Tensor) setType(kind string, order binary.ByteOrder, float bool) {
 	t.kind = floatOf(kind, order)
 	switch {

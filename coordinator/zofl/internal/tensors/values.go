@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
 )
 
-// chunk is how many elements are read or written at once.
+// chunk is how many elements the package reads or writes at once.
 const chunk = 1 << 16
 
 // Params reads the parameters.
@@ -26,7 +26,7 @@ func (s *Selection) Params() (x []float32, err error) {
 	return x, nil
 }
 
-// read appends the elements.
+// read appends the tensor's elements to x.
 func (t *Tensor) read(x []float32, src io.ReaderAt) (_ []float32, err error) {
 	if t.member != nil {
 		return t.unpack(x)
@@ -40,7 +40,7 @@ func (t *Tensor) read(x []float32, src io.ReaderAt) (_ []float32, err error) {
 	return x, nil
 }
 
-// unpack reads a member to its end, where the archive's checksum is compared.
+// unpack reads a member to its end, because package zip compares the checksum only there.
 func (t *Tensor) unpack(x []float32) ([]float32, error) {
 	r, err := t.member.Open()
 	if err != nil {
@@ -57,7 +57,7 @@ func (t *Tensor) unpack(x []float32) ([]float32, error) {
 	return x, err
 }
 
-// decode appends n elements. It grows by the bytes that it has read.
+// decode appends n elements to x. The memory of x grows only with the bytes that decode has read.
 func (e *element) decode(x []float32, r io.Reader, n int64) ([]float32, error) {
 	b := make([]byte, e.bytes*min(n, chunk))
 	for n > 0 {
@@ -82,9 +82,9 @@ func (e *element) encode(x []float32) []byte {
 }
 
 // Write stores a copy of the file under a new name, with x as the parameters. Every other byte
-// stays the same. A .npz is packed anew, unless x equals its elements, but its members keep their
-// content. The copy appears complete or not at all. If the name exists, the error matches
-// [os.ErrExist].
+// stays the same. Write compresses a .npz anew, unless x equals its elements, but other members
+// keep their content. The copy appears complete or not at all. If the name exists, the error
+// matches [os.ErrExist].
 func (s *Selection) Write(name string, x []float32) error {
 	if uint64(len(x)) != s.Len {
 		return fmt.Errorf("%s: %d parameters for tensors of %d", name, len(x), s.Len)
@@ -125,7 +125,7 @@ func (s *Selection) fits(x []float32) error {
 	return nil
 }
 
-// same says whether two vectors have the same bits.
+// same says whether all elements of two vectors have the same bits.
 func same(a, b []float32) bool {
 	for i, v := range a {
 		if math.Float32bits(v) != math.Float32bits(b[i]) {
@@ -135,7 +135,7 @@ func same(a, b []float32) bool {
 	return true
 }
 
-// patch writes the elements where they belong.
+// patch writes the elements of x to their positions in the file.
 func (s *Selection) patch(out io.WriterAt, x []float32) error {
 	for i := range s.Tensors {
 		t := &s.Tensors[i]

@@ -12,7 +12,7 @@ import (
 const (
 	// LineEvery is the time from one line of progress to the next, without a terminal.
 	LineEvery = 10 * time.Second
-	// quick commands show no progress.
+	// quick bounds the duration of commands that show no progress.
 	quick = 2 * time.Second
 )
 
@@ -30,8 +30,8 @@ type Bar struct {
 	moving *progressbar.ProgressBar // nil until it is shown
 }
 
-// NewBar shows progress towards a number of units, such as "round"; 0 means that the number is
-// unknown.
+// NewBar returns a bar that shows progress towards most units, such as rounds; 0 means that the
+// number is unknown.
 func NewBar(out *os.File, unit string, most uint64) *Bar {
 	return newBar(out, NewLive(out).Moves(), unit, most, time.Now)
 }
@@ -46,14 +46,14 @@ func newBar(out io.Writer, moves bool, unit string, most uint64, clock func() ti
 // Moves says whether there is a terminal.
 func (b *Bar) Moves() bool { return b.moves }
 
-// Limit changes the number towards which it shows progress.
+// Limit changes the number of units towards which the bar shows progress.
 func (b *Bar) Limit(most uint64) {
 	if b.most = most; b.moving != nil {
 		b.moving.ChangeMax64(int64(most))
 	}
 }
 
-// Show says what happens at n.
+// Show sets the number of units that are done to n, and the text beside the bar.
 func (b *Bar) Show(n uint64, text string) {
 	b.text = text
 	if b.moving != nil {
@@ -62,7 +62,7 @@ func (b *Bar) Show(n uint64, text string) {
 	b.Set(n)
 }
 
-// Set says that n are done.
+// Set sets the number of units that are done to n.
 func (b *Bar) Set(n uint64) {
 	now := b.clock()
 	switch {
@@ -90,7 +90,7 @@ func (b *Bar) Set(n uint64) {
 		fmt.Fprintln(b.out, line)
 	}
 	if b.moving != nil {
-		_ = b.moving.Set64(int64(n)) // an error is the terminal's
+		_ = b.moving.Set64(int64(n)) // an error means only that the terminal is gone
 	}
 }
 

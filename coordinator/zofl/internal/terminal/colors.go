@@ -2,6 +2,6 @@ package terminal
 
 import "os"
 
-// Colors says whether the person wants colors: unless NO_COLOR has a text, see no-color.org, or the
-// terminal is dumb.
+// Colors says whether to print colors. It returns false if the variable NO_COLOR is not empty (see
+// no-color.org), or if TERM is dumb.
 func Colors() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" }

@@ -1,5 +1,5 @@
-// Package terminal shows people how a run goes: a live line on a terminal, and a line now and then
-// elsewhere.
+// Package terminal shows people how a run goes: a line that changes in place on a terminal, and a
+// new line every few seconds elsewhere.
 package terminal
 
 import (
@@ -12,9 +12,9 @@ import (
 	"golang.org/x/term"
 )
 
-// A Live is one line at the bottom of a terminal, which changes in place. Text written to the Live
-// goes above the live line. Where there is no terminal, there is no line, and all else is written
-// as it is. Any goroutine may call its methods.
+// A Live is one line at the bottom of a terminal, the live line, which changes in place. Text
+// written to the Live goes above the live line. Without a terminal, a Live shows no live line, and
+// passes written text on unchanged. Any goroutine may call the methods of a Live.
 type Live struct {
 	out   io.Writer
 	width func() int // of the terminal in columns; nil: there is none
@@ -26,10 +26,11 @@ type Live struct {
 	closed  bool
 }
 
-// redrawEvery bounds how often the line changes.
+// redrawEvery is the least time between two changes of the live line.
 const redrawEvery = 100 * time.Millisecond
 
-// NewLive returns the live line of a file, if that is a terminal that can change a line.
+// NewLive returns the Live of a file. It has a live line if the file is a terminal that can change
+// a line in place.
 func NewLive(out *os.File) *Live {
 	l := &Live{out: out}
 	if fd := int(out.Fd()); term.IsTerminal(fd) && os.Getenv("TERM") != "dumb" {
@@ -44,13 +45,13 @@ func NewLive(out *os.File) *Live {
 	return l
 }
 
-// Still returns a Live that never has a line, for output such as a file.
+// Still returns a Live without a live line, for output that is no terminal.
 func Still(out io.Writer) *Live { return &Live{out: out} }
 
-// Moves says whether there is a terminal.
+// Moves says whether the Live writes to a terminal that can change a line in place.
 func (l *Live) Moves() bool { return l.width != nil }
 
-// Set changes the line, at once or within a tenth of a second.
+// Set changes the text of the live line, at once or within a tenth of a second.
 func (l *Live) Set(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -90,7 +91,7 @@ func (l *Live) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Close leaves the line as it was set last, and ends it.
+// Close draws the last text of the live line, and ends the line.
 func (l *Live) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -111,13 +112,13 @@ func (l *Live) Close() {
 // fit returns the part of the text that fits into the terminal. The caller holds mu.
 func (l *Live) fit() string { return runewidth.Truncate(l.text, l.width()-1, "…") }
 
-// draw writes the line over itself. The caller holds mu.
+// draw replaces the live line on the terminal by the current text. The caller holds mu.
 func (l *Live) draw() {
 	l.drawn = l.fit()
 	_, _ = io.WriteString(l.out, "\r\x1b[K"+l.drawn)
 }
 
-// clear removes the line. The caller holds mu.
+// clear removes the live line from the terminal. The caller holds mu.
 func (l *Live) clear() {
 	_, _ = io.WriteString(l.out, "\r\x1b[K")
 	l.drawn = ""

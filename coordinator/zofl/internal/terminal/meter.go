@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// A Meter says how fast a run goes, and how its loss does. The zero value is ready to use.
+// A Meter computes how fast a run goes, and the smoothed training loss. The zero value is ready to
+// use.
 type Meter struct {
 	Rounds  uint64   // at which the run ends; 0: at no number
 	Metrics []string // names of what devices measure
@@ -22,14 +23,15 @@ type Meter struct {
 	over     bool   // the last loss was not finite
 }
 
-// Half the weight of an average is in its last lossHalf or rateHalf values.
+// The last lossHalf losses have half the weight of the average loss. The last rateHalf durations
+// have half the weight of the average duration.
 const (
 	lossHalf = 10
 	rateHalf = 20
 )
 
-// An average is a mean in which older values count less: each new value multiplies their weight by
-// a factor.
+// An average is a mean in which older values count less: each new value multiplies the weight of
+// all older values by a factor below 1.
 type average struct{ sum, weight float64 }
 
 func (a *average) add(v, half float64) {
@@ -39,7 +41,8 @@ func (a *average) add(v, half float64) {
 
 func (a *average) value() float64 { return a.sum / a.weight }
 
-// Round notes that a round ended at a time. A rollback leads to an earlier one.
+// Round notes that a round ended at a time. After a rollback the round may be lower than the one
+// before.
 func (m *Meter) Round(round uint64, at time.Time) {
 	if m.last.IsZero() {
 		m.round, m.last = round, at
@@ -53,7 +56,7 @@ func (m *Meter) Round(round uint64, at time.Time) {
 	m.round, m.last = round, at
 }
 
-// Lost notes the loss of a round.
+// Lost notes the training loss of a round.
 func (m *Meter) Lost(loss float64) {
 	if m.over = math.IsNaN(loss) || math.IsInf(loss, 0); !m.over {
 		m.loss.add(loss, lossHalf)
@@ -66,7 +69,8 @@ func (m *Meter) Took(contributors, asked uint32) { m.took, m.of = contributors, 
 // Evaluated notes the metrics that devices measured, in the order of Metrics.
 func (m *Meter) Evaluated(values []float32) { m.values = values }
 
-// Rate returns the rounds a second, lately; 0 if it is not known yet.
+// Rate returns the average number of rounds a second, with more weight on the last rounds; 0 if the
+// number is unknown.
 func (m *Meter) Rate() float64 {
 	if m.seconds.weight == 0 || m.seconds.value() <= 0 {
 		return 0
@@ -74,7 +78,7 @@ func (m *Meter) Rate() float64 {
 	return 1 / m.seconds.value()
 }
 
-// Left returns the remaining time of the run at this rate; 0 if it is unknown.
+// Left returns the remaining time of the run at the rate of [Meter.Rate]; 0 if the time is unknown.
 func (m *Meter) Left() time.Duration {
 	if m.seconds.weight == 0 || m.Rounds <= m.round {
 		return 0
@@ -86,7 +90,8 @@ func (m *Meter) Left() time.Duration {
 	return time.Duration(left * float64(time.Second))
 }
 
-// Loss returns the smoothed loss; NaN before the first, and while losses are not finite.
+// Loss returns the smoothed loss. It returns NaN before the first loss, and while losses are not
+// finite.
 func (m *Meter) Loss() float64 {
 	if m.over {
 		return math.NaN()
@@ -107,7 +112,7 @@ func (m *Meter) Attrs() []any {
 	for i, v := range m.values {
 		metrics = append(metrics, m.name(i), short(float64(v)))
 	}
-	if len(metrics) > 0 { // one may be named as another key is
+	if len(metrics) > 0 { // a metric may have the name of another key
 		list = append(list, slog.Group("metrics", metrics...))
 	}
 	if m.took > 0 {
@@ -169,7 +174,7 @@ func (m *Meter) name(i int) string {
 // short writes a number with four digits.
 func short(v float64) string { return fmt.Sprintf("%.4g", v) }
 
-// many is as short, without an exponent where a replica replays a log.
+// many writes a number as short does, but without an exponent: replays of logs reach large numbers.
 func many(v float64) string {
 	if v < 1000 {
 		return short(v)
@@ -185,7 +190,7 @@ func Devices(n uint32) string {
 	return fmt.Sprintf("%d devices", n)
 }
 
-// Brief returns as much of some seconds as people want to know.
+// Brief writes a duration in seconds with its one or two largest units.
 func Brief(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	switch {
@@ -199,13 +204,13 @@ func Brief(seconds float64) string {
 	return fmt.Sprintf("%dh%dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// A Pace lets something through now and then: the first time, and when Every has passed since.
+// A Pace limits how often something is done: at first at once, and then whenever Every has passed.
 type Pace struct {
 	Every time.Duration
 	next  time.Time
 }
 
-// Due says whether it is time.
+// Due says whether to do it at the given time.
 func (p *Pace) Due(at time.Time) bool {
 	if at.Before(p.next) {
 		return false

@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// Plain returns a text from another program without characters that a terminal would obey.
-// Otherwise somebody who sends messages in a run, or writes a log, could change what a person sees
-// or types there. Space of any kind becomes a space.
+// Plain returns a text from another program without control characters that a terminal would
+// execute. Otherwise somebody who sends messages in a run, or writes a log, could change what the
+// terminal shows or what a person types there. Plain replaces every kind of white space by a space.
 func Plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

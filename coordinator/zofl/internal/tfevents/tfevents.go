@@ -1,5 +1,5 @@
-// Package tfevents writes scalars as TensorBoard reads them: event files, which are records of
-// TFRecord with an Event message of TensorFlow's event.proto each.
+// Package tfevents writes scalars as TensorBoard reads them: event files. An event file consists of
+// TFRecord records, each with one Event message of TensorFlow's event.proto.
 package tfevents
 
 import (
@@ -39,8 +39,8 @@ type Scalar struct {
 // A Writer writes events.
 type Writer struct{ io.WriteCloser }
 
-// Create returns a Writer of the file in a directory, which it makes. TensorBoard shows what is in
-// one directory as one run.
+// Create makes a directory with an event file, and returns a Writer of the file. TensorBoard shows
+// all event files in one directory as one run.
 func Create(dir string, now time.Time) (*Writer, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -58,8 +58,8 @@ func (w *Writer) begin(now time.Time) error {
 	return w.record(protowire.AppendString(event, fileVersion))
 }
 
-// Add writes scalars of a step, in one call of the underlying writer. Those that are not finite
-// are left out: TensorBoard draws no line through them.
+// Add writes scalars of a step, in one call of the underlying writer. Add leaves out scalars that
+// are not finite, because TensorBoard draws no line through them.
 func (w *Writer) Add(now time.Time, step uint64, scalars []Scalar) error {
 	var summary []byte
 	for _, s := range scalars {
@@ -79,13 +79,14 @@ func (w *Writer) Add(now time.Time, step uint64, scalars []Scalar) error {
 	return w.record(protowire.AppendBytes(event, summary))
 }
 
-// at returns an event that has its time.
+// at returns the bytes of an event with its time alone.
 func at(now time.Time) []byte {
 	event := protowire.AppendTag(nil, eventWallTime, protowire.Fixed64Type)
 	return protowire.AppendFixed64(event, math.Float64bits(float64(now.UnixNano())/1e9))
 }
 
-// record writes a record: the length, its checksum, the data and theirs.
+// record writes a record: the length, the checksum of the length, the data, and the checksum of the
+// data.
 func (w *Writer) record(data []byte) error {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(len(data)))
 	b = binary.LittleEndian.AppendUint32(b, checksum(b))
@@ -97,8 +98,8 @@ func (w *Writer) record(data []byte) error {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksum is a CRC-32C, turned and shifted: a file that holds records would otherwise have
-// checksums of checksums, which are weak.
+// checksum is a CRC-32C, rotated by 15 bits and increased by a constant. TFRecord masks checksums
+// so because the CRC of data that itself contains CRCs is weak.
 func checksum(b []byte) uint32 {
 	sum := crc32.Checksum(b, castagnoli)
 	return (sum>>15 | sum<<17) + 0xa282ead8

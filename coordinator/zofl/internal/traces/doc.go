@@ -1,7 +1,7 @@
 // Package traces sends spans of a run's rounds to a collector of OpenTelemetry, with OTLP over
 // HTTP.
 //
-// OpenTelemetry's exporters link gRPC, even those for HTTP. Spans here are over when they are
-// reported, so they need neither gRPC nor the SDK. They need only the messages, whose Go code
-// OpenTelemetry publishes.
+// The package uses neither OpenTelemetry's exporters, which link gRPC even for HTTP, nor its SDK.
+// Each span has ended when the package reports it, so the package needs only the messages, whose Go
+// code OpenTelemetry publishes.
 package traces

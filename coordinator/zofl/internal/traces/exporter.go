@@ -27,8 +27,8 @@ const (
 	mostSpans  = 512         // in a request
 	gather     = time.Second // how long spans are gathered for a request
 	sendWithin = 5 * time.Second
-	// HeadersVariable has headers for the collector, "name=value,name=value", as OpenTelemetry's
-	// own exporters read them.
+	// HeadersVariable names the environment variable with headers for the collector,
+	// "name=value,name=value". OpenTelemetry's own exporters read the same variable.
 	HeadersVariable = "OTEL_EXPORTER_OTLP_HEADERS"
 )
 
@@ -42,7 +42,8 @@ func Check(endpoint string) error {
 	return nil
 }
 
-// An Exporter is a [report.Recorder] that sends spans. It waits for no collector, and ends no run.
+// An Exporter is a [report.Recorder] that sends spans. An Exporter never makes a run wait for the
+// collector, and no error of it ends a run.
 type Exporter struct {
 	url     string
 	headers http.Header
@@ -59,7 +60,7 @@ type Exporter struct {
 
 var _ report.Recorder = (*Exporter)(nil)
 
-// Start starts to send the spans of a run to an address that [Check] has no complaint of.
+// Start starts to send the spans of a run to an address for which [Check] returns no error.
 func Start(endpoint, run string, logger *slog.Logger) *Exporter {
 	if u, err := url.Parse(endpoint); err == nil && strings.Trim(u.Path, "/") == "" {
 		endpoint = u.JoinPath("v1/traces").String()
@@ -71,7 +72,7 @@ func Start(endpoint, run string, logger *slog.Logger) *Exporter {
 	return x
 }
 
-// headers reads "name=value,name=value". The values are escaped as in a URL.
+// headers reads "name=value,name=value". The values may have escapes as in a URL.
 func headers(list string) http.Header {
 	h := http.Header{"Content-Type": {"application/x-protobuf"}}
 	for pair := range strings.SplitSeq(list, ",") {
@@ -83,7 +84,7 @@ func headers(list string) http.Header {
 	return h
 }
 
-// Record implements [report.Recorder]. It never fails. Spans that do not fit the queue are dropped.
+// Record implements [report.Recorder]. Record never fails, and drops spans when the queue is full.
 func (x *Exporter) Record(e report.Event) error {
 	for _, s := range x.maker.of(&e, time.Now()) {
 		select {
@@ -94,13 +95,15 @@ func (x *Exporter) Record(e report.Event) error {
 	return nil
 }
 
-// Close sends the waiting spans, unless that takes too long. No Record may follow.
+// Close sends the queued spans, unless that takes too long. The caller must not call Record after
+// Close.
 func (x *Exporter) Close() {
 	close(x.queue)
 	<-x.done
 }
 
-// work sends spans until the queue is closed and empty, or a request fails after that.
+// work sends spans until the queue is closed and empty. After the queue is closed, work also ends
+// when a request fails.
 func (x *Exporter) work() {
 	defer close(x.done)
 	for s := range x.queue {
@@ -131,7 +134,7 @@ func (x *Exporter) batch(first *trace.Span) (batch []*trace.Span, closed bool) {
 	return batch, false
 }
 
-// report logs the first loss of several in a row.
+// report logs an error, unless the request before failed too.
 func (x *Exporter) report(err error) {
 	if err != nil && !x.failed {
 		x.logger.Warn("traces are lost; the run goes on", "err", err)

@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 )
 
-// A maker makes spans of events. A round is a trace. A round of two phases has a span for each
-// phase, below the span of the round. A pause and a survey are traces too.
+// A maker turns events into spans. Each round, pause and survey is a trace of its own. A round of
+// two phases has a child span for each phase.
 type maker struct {
 	phase  *trace.Span // the first of a round that is under way
 	paused time.Time   // zero: the run is not paused

@@ -17,7 +17,8 @@ const (
 	npyMagic = "\x93NUMPY"
 	// npyAlign divides the elements' offset.
 	npyAlign = 64
-	// npyMaxHeader bounds the header that is read. NumPy itself trusts no more than 10,000.
+	// npyMaxHeader bounds the bytes of a header. NumPy itself has the same bound for files that it
+	// does not trust.
 	npyMaxHeader = 10_000
 )
 
@@ -75,8 +76,8 @@ func ReadHeader(r io.Reader) (h Header, err error) {
 	return h, nil
 }
 
-// Float32 returns the byte order of the elements if they are float32, row by row. Otherwise its
-// error says what to do.
+// Float32 returns the byte order of the elements if they are float32, row by row. Otherwise Float32
+// returns an error with a remedy.
 func (h *Header) Float32() (binary.ByteOrder, error) {
 	switch {
 	case h.Descr != "<f4" && h.Descr != ">f4":
@@ -87,7 +88,7 @@ func (h *Header) Float32() (binary.ByteOrder, error) {
 	return ByteOrder(h.Descr), nil
 }
 
-// ErrFortran refuses elements column by column.
+// ErrFortran means that a file has its elements column by column.
 var ErrFortran = errors.New("its elements are in Fortran order: save numpy.ascontiguousarray(x)")
 
 // ByteOrder returns the order of the bytes of elements of a type, as NumPy writes it.

@@ -1,5 +1,5 @@
-// Package vector reads and writes parameters as files. A name that ends in .f32 means
-// little-endian float32, one after the other; .npy means NumPy's format.
+// Package vector reads and writes parameters as files. A file whose name ends in .f32 holds
+// little-endian float32, one after the other. A file whose name ends in .npy has NumPy's format.
 package vector
 
 import (
@@ -34,8 +34,8 @@ func Write(name string, x []float32) error {
 	return Create(name, func(file *os.File) error { return encode(file, filepath.Ext(name), x) })
 }
 
-// Create makes a new file with the bytes that fill writes. The file appears complete or not at all.
-// If the file exists, the error matches [os.ErrExist].
+// Create makes a new file whose content fill writes. The file appears complete or not at all. If
+// the file exists, the error matches [os.ErrExist].
 func Create(name string, fill func(*os.File) error) (err error) {
 	if _, err := os.Lstat(name); err == nil {
 		return fmt.Errorf("%s: %w: choose another name, files are never overwritten",
@@ -56,8 +56,8 @@ func Create(name string, fill func(*os.File) error) (err error) {
 	return Place(file.Name(), name)
 }
 
-// Place gives a complete file its name, unless another file has taken that meanwhile. Then the
-// error matches [os.ErrExist].
+// Place gives a complete file its name. If another file has the name by then, the error matches
+// [os.ErrExist].
 func Place(made, name string) error {
 	err := os.Link(made, name)
 	switch {
@@ -67,7 +67,7 @@ func Place(made, name string) error {
 		return fmt.Errorf("%s: %w meanwhile: choose another name, files are never overwritten", name,
 			os.ErrExist)
 	}
-	return os.Rename(made, name) // not every file system has links
+	return os.Rename(made, name) // not every file system supports links
 }
 
 func encode(w io.Writer, format string, x []float32) error {
