@@ -15,13 +15,13 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// A lead is the run's coordinator, as an operator commands it.
+// A lead sends an operator's commands to the run's coordinator.
 type lead struct {
 	*Config
-	told string // what the run waits for
+	told string // what the run waits for, as last passed to Waiting
 }
 
-// mark begins the reasons of the pauses that are this package's.
+// mark begins the reason of every pause that this package asks for.
 const mark = "zofl tune"
 
 var errDiverged = errors.New("the run diverged")
@@ -29,7 +29,7 @@ var errDiverged = errors.New("the run diverged")
 const (
 	askWithin = 10 * time.Second // for an answer
 	absence   = time.Minute      // of a coordinator that starts again
-	// The status is asked for after intervals that grow between these.
+	// await asks for the status after intervals that grow from shortest to longest.
 	shortest, longest = 20 * time.Millisecond, time.Second
 )
 
@@ -54,13 +54,13 @@ func (l *lead) resume(ctx context.Context) error {
 	return err
 }
 
-// change commits a change, and returns its record.
+// change commits a change of the plan, and returns the number of its record.
 func (l *lead) change(ctx context.Context, field string) (uint64, error) {
 	return l.commit(ctx, operate.VerbChange, operate.Request{Fields: []string{field}})
 }
 
-// commit asks for a record, and returns the log's last one once it is stored. A paused run stores
-// it at once, or when its log works again.
+// commit asks the coordinator for a record, and returns the number of the log's last record once
+// the new record is stored. A paused run stores the record at once, or when its log works again.
 func (l *lead) commit(ctx context.Context, verb string, r operate.Request) (uint64, error) {
 	before, err := l.status(ctx)
 	if err != nil {
@@ -78,8 +78,8 @@ func (l *lead) commit(ctx context.Context, verb string, r operate.Request) (uint
 	return s.N, nil
 }
 
-// await waits until the run has paused after a round. With errDiverged there is a status, too. A
-// coordinator that starts again is told anew.
+// await waits until the run has paused after a round. With errDiverged, await returns the status
+// too. If the coordinator restarts, await repeats the command to pause.
 func (l *lead) await(ctx context.Context, after uint64) (*operate.Status, error) {
 	epoch, missing := uint64(0), time.Now()
 	for wait := shortest; ; wait = min(2*wait, longest) {
@@ -107,8 +107,8 @@ func (l *lead) await(ctx context.Context, after uint64) (*operate.Status, error)
 	}
 }
 
-// stands says whether the run has paused as it was told to. The tuning goes on by itself after it
-// waited for devices or for its log.
+// stands says whether the run has paused as this package asked. A run that waits for devices or for
+// its log goes on by itself, so the tuning then waits.
 func (l *lead) stands(s *operate.Status) (bool, error) {
 	if s.Waits != l.told && l.Waiting != nil {
 		l.Waiting(s.Waits)
@@ -136,7 +136,7 @@ func (l *lead) planNow(ctx context.Context) (*plan.Plan, error) {
 	return &at.Plan, nil
 }
 
-// fits says why a run of a plan cannot be tuned.
+// fits returns an error if a run of the plan cannot be tuned.
 func (l *lead) fits(p *plan.Plan, rounds uint64) error {
 	name, step := tune.StepField(p)
 	last := firstRound(p, rounds) + l.Rounds
@@ -161,7 +161,7 @@ func firstRound(p *plan.Plan, rounds uint64) uint64 {
 	return rounds + 1
 }
 
-// rollback returns the run, which is paused, to a state.
+// rollback returns the paused run to a state.
 func (t *tuning) rollback(ctx context.Context, to place) error {
 	if t.here == to {
 		return nil
@@ -174,8 +174,8 @@ func (t *tuning) rollback(ctx context.Context, to place) error {
 	return nil
 }
 
-// goOn lets the run go on from the best state, also if ctx has ended. If another operator paused
-// it, it stays paused. A pause takes the place of one to come.
+// goOn resumes the run from the best state, even if ctx has ended. If another operator paused the
+// run, the run stays paused. A pause at once replaces a pause that is due after a later round.
 func (t *tuning) goOn(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), absence)
 	defer cancel()

@@ -1,6 +1,7 @@
-// Package livetune finds the step of a run while it goes on. It tries steps for some rounds each,
-// by commands to the coordinator: a change of the step, a pause after the last round, and a
-// rollback to where the trials began. It keeps the model of the trial that ended lowest.
+// Package livetune finds the step size of a run in progress. It tries several step sizes for some
+// rounds each, by commands to the coordinator: a change of the step size, a pause after the last
+// round, and a rollback to the state before the trials. The run keeps the model of the trial with
+// the lowest loss at its end.
 package livetune
 
 import (
@@ -31,10 +32,10 @@ type Config struct {
 	Factors []float32
 	// Rounds is the number of rounds of a trial, if they fit the budget; 0 means 50.
 	Rounds uint64
-	// Queries bounds the loss evaluations of all devices in the trials. 0 means as many as the trials
-	// take if every round asks every member.
+	// Queries bounds the loss evaluations of all devices in the trials. 0 means the number that the
+	// trials need if every round asks every member.
 	Queries uint64
-	// Progress, unless nil, is called after each trial. Waiting, unless nil, is called whenever the
+	// Run calls Progress, unless nil, after each trial. Run calls Waiting, unless nil, whenever the
 	// reason for which the run waits has changed.
 	Progress func(tune.Trial)
 	Waiting  func(string)
@@ -44,15 +45,15 @@ type Config struct {
 type Result struct {
 	tune.Result
 	Budget uint64
-	Record uint64 // after which the run goes on: the end of the best trial, or where all began
+	Record uint64 // after which the run goes on: the last of the best trial, or the last before the trials
 }
 
-// ErrUnfit means that the run cannot be tuned in its present state; the text says why.
+// ErrUnfit means that the run cannot be tuned in its present state. The error's text says why.
 var ErrUnfit = errors.New("the run cannot be tuned")
 
-// Run tunes a run. If ctx ends or a trial cannot go on, it first returns the run to the best state
-// so far. Then it returns the error, and the trials made so far. The error matches [ErrUnfit], or
-// is one of package operate.
+// Run tunes a run. If ctx ends or a trial cannot go on, Run returns the run to the best state so
+// far. Then Run returns the error, and the trials so far. The error matches [ErrUnfit], or is an
+// error of package operate.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	if c.Factors == nil {
 		c.Factors = []float32{1, 0.25, 4}
@@ -74,11 +75,11 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 
 // A place is a state of the run.
 type place struct {
-	n      uint64 // the record after which it is
+	n      uint64 // the last record that is part of the state
 	rounds uint64
 }
 
-// A trial is one step that was tried, and where it ended.
+// A trial is the trial of one step size, and the state at its end.
 type trial struct {
 	tune.Trial
 	plan  plan.Plan
@@ -86,11 +87,11 @@ type trial struct {
 	first float64 // loss of the first round
 }
 
-// A tuning is a Run in progress.
+// A tuning is a call of [Run] in progress.
 type tuning struct {
 	lead
-	plan   *plan.Plan // where the trials begin
-	base   place      // likewise
+	plan   *plan.Plan // the plan when the trials begin
+	base   place      // the state before the trials
 	here   place      // the state that the run is in, unless a trial is under way
 	budget budget
 	trials []*trial
@@ -98,8 +99,8 @@ type tuning struct {
 	result *Result
 }
 
-// begin pauses the run where the trials begin: after the open round, and not before devices found a
-// step, if that is left to them.
+// begin pauses the run after the open round. If the plan leaves the step size to the devices, begin
+// waits until the devices have found it. The trials begin there.
 func (t *tuning) begin(ctx context.Context) error {
 	s, err := t.status(ctx)
 	switch {
@@ -136,7 +137,7 @@ func (t *tuning) begin(ctx context.Context) error {
 	return nil
 }
 
-// prepare makes the result and the budget, once the plan is known.
+// prepare makes the result and the budget. The plan must be known before.
 func (t *tuning) prepare(members uint32) (err error) {
 	r := t.result
 	r.Plan, r.Record = t.plan, t.base.n
@@ -149,7 +150,7 @@ func (t *tuning) prepare(members uint32) (err error) {
 	return err
 }
 
-// tryAll tries all steps, each from where the trials begin.
+// tryAll tries all step sizes, each from the state before the trials.
 func (t *tuning) tryAll(ctx context.Context) error {
 	for i, factor := range t.Factors {
 		rounds := t.budget.rounds(t.Rounds, uint64(len(t.Factors)-i))
@@ -169,7 +170,7 @@ func (t *tuning) tryAll(ctx context.Context) error {
 	return nil
 }
 
-// step returns the run's step times a factor, in six digits for people.
+// step returns the run's step size times a factor, rounded to six digits for people.
 func (t *tuning) step(factor float32) float32 {
 	_, step := tune.StepField(t.plan)
 	if factor == 1 {
@@ -183,7 +184,8 @@ func (t *tuning) step(factor float32) float32 {
 	return float32(rounded)
 }
 
-// conclude chooses the best trial, if its loss ended below the loss of the first rounds.
+// conclude chooses the trial with the lowest loss, if that loss is below the mean loss of the
+// trials' first rounds.
 func (t *tuning) conclude() {
 	r, sum, begun := &t.result.Result, 0.0, 0.0
 	for _, a := range t.trials {
@@ -210,7 +212,7 @@ func (t *tuning) conclude() {
 		"its trial ended.", r.Field, t.best.Step, t.best.Loss, t.best.end.n)
 }
 
-// target returns the state that the run is to go on from.
+// target returns the state from which the run shall go on.
 func (t *tuning) target() place {
 	if t.best == nil {
 		return t.base
@@ -218,7 +220,7 @@ func (t *tuning) target() place {
 	return t.best.end
 }
 
-// because adds a reason.
+// because adds a reason to the result.
 func (t *tuning) because(format string, values ...any) {
 	t.result.Reasons = append(t.result.Reasons, fmt.Sprintf(format, values...))
 }

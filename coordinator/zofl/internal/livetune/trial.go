@@ -15,7 +15,8 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// try runs a step for some rounds. The run is paused before and after.
+// try runs the given number of rounds with a step size. The run is paused before and after the
+// trial.
 func (t *tuning) try(ctx context.Context, step float32, rounds uint64) error {
 	name, now := tune.StepField(t.plan)
 	a := &trial{plan: *t.plan, first: math.NaN()}
@@ -26,7 +27,7 @@ func (t *tuning) try(ctx context.Context, step float32, rounds uint64) error {
 		return err
 	}
 	began := s.N
-	t.here = place{} // nobody knows until the trial has ended
+	t.here = place{} // unknown until the trial has ended
 	if step != now {
 		began, err = t.change(ctx, name+"="+strconv.FormatFloat(float64(step), 'g', -1, 32))
 		if err != nil {
@@ -52,8 +53,8 @@ func (t *tuning) try(ctx context.Context, step float32, rounds uint64) error {
 	return nil
 }
 
-// legs runs rounds after a record, as many at a time as surely fit the budget, and counts the
-// evaluations that they took. It returns what the coordinator reports about them.
+// legs runs the given number of rounds after a record, as many at a time as surely fit the budget.
+// It counts their loss evaluations, and returns the coordinator's reports about the rounds.
 func (t *tuning) legs(ctx context.Context, began, rounds uint64,
 	a *tune.Trial) (done []operate.Round, err error) {
 	for left := rounds; left > 0 && err == nil; {
@@ -86,7 +87,7 @@ func (t *tuning) legs(ctx context.Context, began, rounds uint64,
 	return done, nil
 }
 
-// judge sets how a trial ended: the mean loss over the last quarter of its rounds.
+// judge sets the loss at the end of a trial: the mean over the last quarter of its rounds.
 func (a *trial) judge(rounds []operate.Round, diverged bool) {
 	var curve []float64
 	for _, r := range rounds {
@@ -113,7 +114,8 @@ func (a *trial) judge(rounds []operate.Round, diverged bool) {
 	}
 }
 
-// A budget is a number of loss evaluations, and how many of them a round takes.
+// A budget is the remaining number of loss evaluations, with what is needed to compute how many a
+// round takes.
 type budget struct {
 	plan    *plan.Plan
 	left    uint64
@@ -131,8 +133,8 @@ func budgetOf(c *Config, p *plan.Plan, members uint32) (budget, error) {
 	return b, nil
 }
 
-// most returns the largest number of loss evaluations of a round. A device computes a record once,
-// however many attempts ask it.
+// most returns the largest number of loss evaluations of a round. A device evaluates the losses of
+// a record once, however many attempts ask for them.
 func (b *budget) most() uint64 {
 	p := b.plan
 	sum := p.PhaseQueries(0, p.MaxPerturbations())
@@ -150,12 +152,12 @@ func (b *budget) surveyed(kind string) uint64 {
 	return survey.Named(kind).Queries(b.plan)
 }
 
-// sure returns how many rounds surely fit the remaining budget. It counts the round that is open
-// when the run pauses.
+// sure returns how many rounds surely fit the remaining budget. It reserves the evaluations of the
+// round that is open when the run pauses.
 func (b *budget) sure() uint64 { return max(b.left/b.most(), 1) - 1 }
 
 // rounds returns the number of rounds of a trial when left trials remain: the wanted number, or as
-// many as fit if rounds ask as many devices as the plan says.
+// many as fit the budget if each round asks as many devices as the plan says.
 func (b *budget) rounds(wanted, trials uint64) uint64 {
 	if b.sure() == 0 {
 		return 0

@@ -26,22 +26,22 @@ type Spec struct {
 	Run      string        // name of the run, if the kind needs it
 	Replicas int           // number of servers that store the log; 0: one
 	MaxBytes int64         // that each stream of a new log may have; 0: any number
-	Lease    time.Duration // how long a silent coordinator leads; 0: the default
+	Lease    time.Duration // how long a silent coordinator keeps the lead; 0: the default
 	Existing bool          // fail if there is no log
-	reading  bool          // write nothing; it must be there
+	reading  bool          // write nothing; the log must exist
 }
 
 // A logKind is a way to store a log.
 type logKind struct {
 	name string // its place, as flags name it; "" for directories
-	// remote means that the log is at the broker, which may be away for a while.
+	// remote means that the broker stores the log. The broker may be unreachable for a while.
 	remote bool
 	open   func(context.Context, Spec) (runlog.Log, error)
-	// history returns the place of the history beside the log.
+	// history returns the store of the history beside the log.
 	history func(Spec) history.Store
 }
 
-// logKinds are all ways to store a log. A place that no name matches is of the last kind.
+// logKinds are all ways to store a log. A place that matches no name is of the last kind.
 var logKinds = []logKind{
 	{name: JetStream, remote: true, open: openJetStream, history: func(s Spec) history.Store {
 		return history.Jet(s.Conn, s.Run, s.Replicas, s.MaxBytes)
@@ -49,7 +49,8 @@ var logKinds = []logKind{
 	{open: openDirectory, history: func(s Spec) history.Store { return history.Dir(s.Place) }},
 }
 
-// Remote says whether the log at a place is at the broker, which may be away for a while.
+// Remote says whether the broker stores the log at a place. The broker may be unreachable for a
+// while.
 func Remote(place string) bool { return kindOf(place).remote }
 
 // kindOf returns the kind of log that is at a place.
@@ -67,16 +68,16 @@ func Open(ctx context.Context, spec Spec) (runlog.Log, error) {
 	return kindOf(spec.Place).open(ctx, spec)
 }
 
-// History returns the place of the history beside the log that a spec names. The log must be open.
+// History returns the store of the history beside the log that a spec names. The log must be open.
 func History(spec Spec) history.Store { return kindOf(spec.Place).history(spec) }
 
-// OpenToRead opens an existing log, and changes nothing in it.
+// OpenToRead opens an existing log for reading alone.
 func OpenToRead(ctx context.Context, spec Spec) (runlog.Log, error) {
 	spec.reading = true
 	return OpenExisting(ctx, spec)
 }
 
-// OpenExisting opens a log that must be there.
+// OpenExisting opens a log. It returns an error if the log does not exist.
 func OpenExisting(ctx context.Context, spec Spec) (runlog.Log, error) {
 	spec.Existing = true
 	log, err := Open(ctx, spec)
@@ -144,5 +145,5 @@ func noLog(dir string) error {
 		"--store`", dir))
 }
 
-// JetStream names the broker's JetStream in place of a directory.
+// JetStream is the place of a log in the broker's JetStream.
 const JetStream = "jetstream"

@@ -1,4 +1,4 @@
-// Package losses is the flags that say where devices have their losses from: built in, or from
+// Package losses has the flags that say which losses devices evaluate: built-in ones, or those of
 // another program.
 package losses
 
@@ -21,8 +21,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Source say where the devices of `zofl simulate` and `zofl tune` have their losses from: the
-// program has some built in, and another program may compute them.
+// A Source holds the flags that say which losses the devices of `zofl simulate` and `zofl tune`
+// evaluate: built-in losses, or the losses of another program.
 type Source struct {
 	Objective string
 	Data      demo.Config // data and split; number of devices; seed
@@ -33,10 +33,11 @@ type Source struct {
 	program *lossprogram.Program // while it runs
 }
 
-// FlagNames are the names of its flags, without the flags for the seed and the number of devices.
+// FlagNames are the names of the flags of a Source, without the flags for the seed and the number
+// of devices.
 var FlagNames = []string{"objective", "data", "split", "exec", "stdio", "startup", "patience"}
 
-// Flags adds the flags of losses.
+// Flags adds the flags of a Source to a command.
 func (l *Source) Flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&l.Objective, "objective", "digits", "the loss: "+
@@ -86,9 +87,9 @@ func (l *Source) Split(cmd *cobra.Command, args []string) ([]string, error) {
 // External reports whether another program computes the losses.
 func (l *Source) External() bool { return len(l.command) > 0 || l.Asked.Stdio }
 
-// Start starts the program, if there is one, for a model of dim parameters. The context that it
-// returns ends when the program does so for good. Until stop, which may be called at any time, the
-// program is asked.
+// Start starts the program, if there is one, for a model of dim parameters. The returned context
+// ends when the program has ended for good. The caller may call stop at any time to end the
+// program.
 func (l *Source) Start(cmd *cobra.Command, dim uint64) (ctx context.Context, stop func(),
 	err error) {
 	if !l.External() {
@@ -113,7 +114,8 @@ func (l *Source) Start(cmd *cobra.Command, dim uint64) (ctx context.Context, sto
 	}, nil
 }
 
-// Starting again takes a program longer each time. longestWait is when to give up.
+// A program that ended restarts after pauses that grow. Ready checks every lookEvery whether it
+// runs, and gives up after longestWait.
 const (
 	lookEvery   = 20 * time.Millisecond
 	longestWait = time.Minute
@@ -143,7 +145,7 @@ func (l *Source) Ready(ctx context.Context) error {
 	}
 }
 
-// Losses returns the losses of the given number of devices with a plan.
+// Losses returns the losses of a plan's devices.
 func (l *Source) Losses(p *plan.Plan, devices int, seed uint64) (
 	list []clientobjective.Objective, err error) {
 	switch {

@@ -17,13 +17,13 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/lossprogram"
 )
 
-// Program say which program computes losses.
+// A Program holds the flags of the program that computes losses.
 type Program struct {
 	Stdio             bool
 	named             string // by which flag: --exec or --
 	dim               int
 	startup, patience time.Duration
-	// Lock is a file that one program of a device holds; see lossprogram.Config.
+	// Lock is a file that the running program of a device locks; see lossprogram.Config.
 	Lock string
 }
 
@@ -35,7 +35,7 @@ func (p *Program) Flags(cmd *cobra.Command) {
 	p.shared(cmd)
 }
 
-// shared adds the flags of commands that have a plan, too.
+// shared adds the flags for commands with a plan and for commands without a plan.
 func (p *Program) shared(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&p.Stdio, "stdio", false, "the program is the one that started zofl: it reads requests "+
@@ -67,7 +67,7 @@ func (p *Program) Start(
 	cfg := lossprogram.Config{Command: command, Dim: p.dim, Startup: p.startup,
 		Patience: p.patience, Lock: p.Lock, Logger: logger}
 	if p.Stdio {
-		signal.Ignore(syscall.SIGPIPE) // whoever reads may end first: an error, not a death
+		signal.Ignore(syscall.SIGPIPE) // if the reader ends first, writing returns an error
 		cfg.In, cfg.Out = cmd.InOrStdin(), cmd.OutOrStdout()
 		cmd.SetOut(cmd.ErrOrStderr())
 	}
@@ -78,7 +78,7 @@ func (p *Program) Start(
 	return program, err
 }
 
-// startFault says what helps if the system does not start a program.
+// startFault adds a remedy to the error of a program that the system could not start.
 func startFault(flag, name string, err error) error {
 	missing, fault := (*exec.Error)(nil), (*fs.PathError)(nil)
 	switch {

@@ -22,8 +22,8 @@ type child struct {
 	done   chan struct{} // closed when it has ended
 }
 
-// startChild runs a command, which ends with this process. Its standard error becomes lines of the
-// log. The program holds a lock for as long as it runs, if there is one.
+// startChild runs a command. The program ends when this process ends. startChild logs the program's
+// standard error line by line. If lock is not nil, the program holds it for as long as it runs.
 func startChild(command []string, lock *os.File, logger *slog.Logger) (*child, error) {
 	var ends []*os.File
 	pipe := func() (r, w *os.File, err error) {
@@ -81,10 +81,10 @@ func startChild(command []string, lock *os.File, logger *slog.Logger) (*child, e
 	go func() {
 		<-gone
 		release()
-		c.kill() // children that it left behind hold its pipes
+		c.kill() // children of the program may still hold its pipes
 		select {
 		case <-logged:
-		case <-time.After(time.Second): // one that has left the group holds them still
+		case <-time.After(time.Second): // a child outside the process group still holds them
 			stderr.Close()
 		}
 		close(c.done)
@@ -92,7 +92,8 @@ func startChild(command []string, lock *os.File, logger *slog.Logger) (*child, e
 	return c, nil
 }
 
-// end asks a program to end by ending its input, and kills it if it does not.
+// end closes the program's input, so that the program ends. It kills the program if the program has
+// not ended after patience.
 func (c *child) end(patience time.Duration) {
 	c.stdin.Close()
 	select {

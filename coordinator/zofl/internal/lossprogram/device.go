@@ -18,7 +18,8 @@ type device struct {
 	id string
 }
 
-// Objective returns the objective of a device. It evaluates and differentiates if the program does.
+// Objective returns the objective of a device. It can evaluate metrics and compute gradients if the
+// program can.
 func (p *Program) Objective(id string) objective.Batched {
 	d := &device{p, id}
 	switch {
@@ -63,7 +64,7 @@ func (d *device) LossesAt(
 			for i := range n {
 				points[from+i] = file.point(i)
 			}
-			if err := file.check(); err != nil { // the program has had it since the first request
+			if err := file.check(); err != nil { // the program has had the file since the first request
 				return err
 			}
 			if err := x.Read(points, 0); err != nil {
@@ -86,7 +87,7 @@ func (d *device) batch(b objective.Batch) string {
 	return fmt.Sprintf("device=%s n=%d step=%d size=%d seed=%d", d.id, b.N, b.Step, b.Size, b.Seed)
 }
 
-// left says how many seconds a context has.
+// left returns how many seconds remain until a context's deadline, as text.
 func left(ctx context.Context) string {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -95,7 +96,7 @@ func left(ctx context.Context) string {
 	return strconv.FormatFloat(max(0, time.Until(deadline).Seconds()), 'f', 3, 64)
 }
 
-// An evaluator measures the model by a program.
+// An evaluator lets the program compute the metrics of the model.
 type evaluator struct{ d *device }
 
 // Evaluate implements [objective.Evaluator].
@@ -132,7 +133,7 @@ func parseMetrics(words []string) (m []float64, samples int, err error) {
 	return m, samples, metricsOf(m, values)
 }
 
-// A differentiator asks a program for gradients.
+// A differentiator lets the program compute gradients.
 type differentiator struct{ d *device }
 
 // Gradient implements [objective.Differentiable].
@@ -142,7 +143,7 @@ func (g differentiator) Gradient(
 	err = g.d.p.session(ctx, 2, func(t *talk, file *sharedFile) error {
 		copy(file.point(0), x)
 		for i := range file.point(1) {
-			file.point(1)[i] = float32(math.NaN()) // so that an element left out is found
+			file.point(1)[i] = float32(math.NaN()) // to find an element that the program did not write
 		}
 		request := fmt.Sprintf("gradient %s left=%s", g.d.batch(b), left(ctx))
 		words, err := t.ask(ctx, request, "loss")
@@ -164,8 +165,8 @@ func (g differentiator) Gradient(
 }
 
 // lossesOf reads the words of an answer, and returns an error unless there are as many losses as
-// asked. One that is not finite is the client's to judge: it may be so far from the model, where
-// the client looks for mu and for a step.
+// asked. It accepts losses that are not finite. The client decides about them: far from the model,
+// where the client looks for mu and a step size, a loss may be infinite.
 func lossesOf(to []float64, words []string) error {
 	if len(words) != len(to) {
 		return fmt.Errorf("the program answered %d numbers after loss, and was asked for %d", len(words),
@@ -175,7 +176,7 @@ func lossesOf(to []float64, words []string) error {
 		switch v, err := strconv.ParseFloat(word, 64); {
 		case err == nil, errors.Is(err, strconv.ErrRange): // beyond float64: v is infinite
 			to[i] = v
-		case strings.EqualFold(strings.TrimLeft(word, "+-"), "nan"): // as C and awk print it
+		case strings.EqualFold(strings.TrimLeft(word, "+-"), "nan"): // as C and awk print a NaN
 			to[i] = math.NaN()
 		default:
 			return fmt.Errorf("the program answered %s as number %d after loss: give a number",

@@ -19,8 +19,8 @@ type hello struct {
 	evaluate, gradient   bool
 }
 
-// parseHello reads the answer to the first request. It ignores keys that it does not know, so
-// that a program may be newer.
+// parseHello reads the answer to the first request. parseHello ignores unknown keys, so that the
+// program may be newer than zofl.
 func parseHello(line string) (hello, error) {
 	h := hello{points: 1}
 	words := strings.Fields(line)

@@ -9,17 +9,19 @@ import (
 	"strconv"
 )
 
-// hold does nothing: a file that a process has open cannot be removed here.
+// hold does nothing, because this operating system does not remove a file that a process has open.
 func hold(*os.File) error { return nil }
 
 func abandoned(string) bool { return true }
 
 func apart(*exec.Cmd) {}
 
-// guard does nothing: the program ends when it reads next, because its input has ended.
+// guard does nothing. When this process has ended, the program's input ends, and the program ends
+// at its next read.
 func guard(*os.Process) (release func()) { return func() {} }
 
-// lockOf takes no lock: a file cannot be passed on here.
+// lockOf takes no lock, because a process cannot pass an open file to a program on this operating
+// system.
 func lockOf(context.Context, string, func()) (*os.File, error) { return nil, nil }
 
 // killGroup kills a program and its children.

@@ -19,7 +19,7 @@ func hold(f *os.File) error {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 }
 
-// abandoned says whether no process holds a file of this user.
+// abandoned says whether a file belongs to this user and no process holds it.
 func abandoned(name string) bool {
 	f, err := os.OpenFile(name, os.O_RDWR|syscall.O_NOFOLLOW, 0)
 	if err != nil {
@@ -29,15 +29,16 @@ func abandoned(name string) bool {
 	return hold(f) == nil
 }
 
-// apart gives a program a process group of its own: it is killed with its children, and Ctrl-C
-// reaches zofl alone, which then ends it.
+// apart gives a program a process group of its own. So zofl can kill the program together with its
+// children. Ctrl-C reaches only zofl, and zofl then ends the program.
 func apart(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	endWithParent(cmd.SysProcAttr)
 }
 
-// guard starts a shell that kills a program and its children when this process ends, however that
-// ends: then the pipe ends that the shell reads. Where there is no shell, it does nothing.
+// guard starts a shell that kills a program and its children when this process ends in any way. The
+// shell reads from a pipe, and the pipe ends when this process ends. Without a shell on the system,
+// guard does nothing.
 func guard(p *os.Process) (release func()) {
 	release = func() {}
 	r, w, err := os.Pipe()
@@ -59,8 +60,8 @@ func guard(p *os.Process) (release func()) {
 	}
 }
 
-// lockOf waits until nobody holds the lock of a path, neither a process like this one nor its
-// program, and takes it. waits is called once if somebody does.
+// lockOf takes the lock of a path. While another zofl or its program holds the lock, lockOf waits,
+// and calls waits once.
 func lockOf(ctx context.Context, path string, waits func()) (*os.File, error) {
 	for told := false; ; {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
@@ -75,7 +76,7 @@ func lockOf(ctx context.Context, path string, waits func()) (*os.File, error) {
 		}
 		f.Close()
 		switch {
-		case err == nil: // its holder has just removed it
+		case err == nil: // the holder has just removed the file
 			continue
 		case !errors.Is(err, syscall.EWOULDBLOCK):
 			return nil, err
@@ -94,5 +95,5 @@ const lockEvery = 100 * time.Millisecond
 // killGroup kills a program and its children.
 func killGroup(p *os.Process) {
 	_ = syscall.Kill(-p.Pid, syscall.SIGKILL)
-	_ = p.Kill() // it may have left its group
+	_ = p.Kill() // the program may have left its group
 }

@@ -2,5 +2,5 @@ package lossprogram
 
 import "syscall"
 
-// endWithParent lets the kernel kill a program when the thread ends that started it.
+// endWithParent makes the kernel kill a program when the thread that started it ends.
 func endWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }

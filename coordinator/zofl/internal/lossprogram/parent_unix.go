@@ -4,5 +4,5 @@ package lossprogram
 
 import "syscall"
 
-// endWithParent does nothing: guard ends the program.
+// endWithParent does nothing on this system, because guard ends the program.
 func endWithParent(*syscall.SysProcAttr) {}

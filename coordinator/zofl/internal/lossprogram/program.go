@@ -17,23 +17,25 @@ import (
 
 // Config says which program to ask.
 type Config struct {
-	// Command is the program and its arguments. Without one, the program is the process that
-	// started this one: it reads requests from Out and writes answers to In.
+	// Command is the program and its arguments. If Command is empty, the program is the process that
+	// started this process. That program reads requests from Out and writes answers to In.
 	Command []string
 	In      io.Reader
 	Out     io.Writer
 	Dim     int           // the model's number of parameters; 0: what the program says
 	Startup time.Duration // how long it may take to answer hello; 0: a minute
-	// Patience is how long after the end of a round an answer may still come before the program
-	// is killed; 0: five seconds.
+	// Patience is how long after the end of a round the program may still answer. After that, zofl
+	// kills the program. 0 means five seconds.
 	Patience time.Duration
-	// Lock is a file that one program at a time holds, even if the process that started it was
-	// killed: Start waits for that. Empty: none.
+	// Lock is a file that only one program at a time can lock. A program keeps the lock even if the
+	// process that started the program was killed. Start waits until no program has the lock. Empty
+	// means no lock.
 	Lock   string
 	Logger *slog.Logger
 }
 
-// Pauses before a program that ended starts again. They double until it answers.
+// firstPause is the first pause before an ended program starts again. The pauses double, up to
+// lastPause, until the program answers.
 const (
 	firstPause = 100 * time.Millisecond
 	lastPause  = 30 * time.Second
@@ -44,20 +46,20 @@ type Program struct {
 	cfg   Config
 	hello hello
 	turn  chan struct{} // holds one token: whose turn it is to ask
-	file  *sharedFile   // nil until the first request; of whose turn it is
+	file  *sharedFile   // nil until the first request; only the holder of turn may use it
 	lock  *os.File      // nil: none
 
 	mu      sync.Mutex
-	current *talk // nil while none runs
+	current *talk // nil while no program runs
 	child   *child
-	why     error // why none runs
+	why     error // why no program runs
 	mapped  bool  // the current program knows the file
 
 	stop  context.CancelFunc
 	ended chan struct{} // closed when no program will run any more
 }
 
-// Start starts a program and waits for its hello. Close ends it.
+// Start starts a program and waits for its hello. Close ends the program.
 func Start(ctx context.Context, cfg Config) (*Program, error) {
 	if cfg.Startup == 0 {
 		cfg.Startup = time.Minute
@@ -105,7 +107,7 @@ func (p *Program) checkDim() error {
 	return nil
 }
 
-// begin starts one life of the program.
+// begin starts the program once, or again, and reads its hello.
 func (p *Program) begin(ctx context.Context, first bool) error {
 	var c *child
 	in, out, hang := p.cfg.In, p.cfg.Out, func() {}
@@ -139,7 +141,7 @@ func (p *Program) begin(ctx context.Context, first bool) error {
 		return p.leave(err)
 	}
 	if first {
-		p.hello = h // fixed from here on
+		p.hello = h // hello does not change after this
 	}
 	p.mu.Lock()
 	p.current = t // from here on devices may ask it
@@ -162,7 +164,7 @@ func (p *Program) greet(ctx context.Context, t *talk) (hello, error) {
 	return parseHello(line)
 }
 
-// leave ends the current life of the program, and returns why in words.
+// leave ends the running program, and returns the reason with the program's exit status.
 func (p *Program) leave(why error) error {
 	p.mu.Lock()
 	c := p.child
@@ -189,7 +191,7 @@ func (p *Program) leave(why error) error {
 	return why
 }
 
-// keep starts the program again whenever it ends.
+// keep restarts the program whenever it ends.
 func (p *Program) keep(ctx context.Context) {
 	defer close(p.ended)
 	wait := firstPause
@@ -210,7 +212,7 @@ func (p *Program) keep(ctx context.Context) {
 		}
 		for {
 			if ctx.Err() != nil {
-				return // it was ended, and does not start again
+				return // Close ended the program
 			}
 			p.cfg.Logger.Warn("the program starts again", "in", wait, "because", why)
 			if pause.For(ctx, wait) != nil {
@@ -224,7 +226,7 @@ func (p *Program) keep(ctx context.Context) {
 	}
 }
 
-// now returns the current talk, or why there is none.
+// now returns the talk with the running program, or the reason why no program runs.
 func (p *Program) now() (*talk, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -237,11 +239,11 @@ func (p *Program) now() (*talk, error) {
 // Dim is the number of parameters.
 func (p *Program) Dim() int { return p.hello.dim }
 
-// Ended is closed when the program ended for good: after Close, or when it was the process that
-// started this one. Err says why.
+// Ended returns a channel that is closed when the program has ended for good: after Close, or after
+// its end if the program started this process. Err says why.
 func (p *Program) Ended() <-chan struct{} { return p.ended }
 
-// Err says why no program runs; nil while one does.
+// Err says why no program runs. It returns nil while the program runs.
 func (p *Program) Err() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -256,7 +258,7 @@ func (p *Program) Err() error {
 	}
 }
 
-// Close ends the program, and waits until it has.
+// Close ends the program, and waits until the program has ended.
 func (p *Program) Close() {
 	p.stop()
 	<-p.ended
@@ -269,7 +271,7 @@ func (p *Program) Close() {
 
 func (p *Program) unlock() {
 	if p.lock != nil {
-		_ = os.Remove(p.lock.Name()) // whoever waits for it looks again
+		_ = os.Remove(p.lock.Name()) // a process that waits for the lock tries again
 		_ = p.lock.Close()
 	}
 }

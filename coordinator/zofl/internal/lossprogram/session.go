@@ -7,8 +7,9 @@ import (
 	"io"
 )
 
-// session calls ask with the talk and with a file of that many points, when it is its turn and
-// the program is idle and knows the file.
+// session calls ask with the running program's talk and a shared file of the given number of
+// points. It first waits for its turn and until the program is idle, and tells the program the
+// file.
 func (p *Program) session(
 	ctx context.Context, points int, ask func(*talk, *sharedFile) error,
 ) error {
@@ -49,7 +50,7 @@ func (p *Program) session(
 	return errors.New("the program ended before it answered")
 }
 
-// share makes a file of that many points.
+// share makes a shared file of the given number of points.
 func (p *Program) share(points int) error {
 	file, err := newSharedFile(p.hello.dim, points)
 	if err != nil {
@@ -65,7 +66,7 @@ func (p *Program) share(points int) error {
 	return nil
 }
 
-// knows says whether the program of a talk knows the file.
+// knows says whether the program of a talk has been told the name of the current file.
 func (p *Program) knows(t *talk) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -16,15 +16,16 @@ import (
 // prefix begins the names of files that programs map.
 const prefix = "zofl-exec-"
 
-// A sharedFile holds points, one after another, where a program maps them too.
+// A sharedFile holds points, one after another, in a file that both this process and the program
+// map into memory.
 type sharedFile struct {
 	file        *os.File
 	mapped      mmap.MMap
 	dim, points int
 }
 
-// newSharedFile makes one in memory where the system has a folder for that, else among the
-// temporary files.
+// newSharedFile makes a sharedFile in the system's folder for files in memory, or among the
+// temporary files if there is no such folder.
 func newSharedFile(dim, points int) (*sharedFile, error) {
 	if size := 4 * float64(dim) * float64(points); size > math.MaxInt/2 {
 		return nil, fmt.Errorf("%d points of %d parameters are too many for this machine: say a lower "+
@@ -63,8 +64,8 @@ func shareIn(dir string, dim, points int) (s *sharedFile, err error) {
 	if err := hold(f); err != nil {
 		return nil, err
 	}
-	// Written, not only made long: a full disk is an error here, and would kill the process that
-	// writes to the mapping.
+	// Write zeros rather than extend the file: a full disk is an error here, but later it would kill
+	// the process that writes to the mapping.
 	zeros := make([]byte, 1<<20)
 	for left := 4 * dim * points; left > 0; {
 		n, err := f.Write(zeros[:min(left, len(zeros))])
@@ -83,9 +84,9 @@ func (s *sharedFile) point(i int) []float32 {
 	return all[i*s.dim : (i+1)*s.dim : (i+1)*s.dim]
 }
 
-// check returns an error if a program cannot read or write the whole file by its name any more:
-// systems clean up, and programs that open it for writing may cut it. Reading the part that was cut
-// off would end this process.
+// check returns an error if a program can no longer read or write the whole file by its name. The
+// system may have removed the file, and a program that opens the file for writing may have cut it.
+// Reading the missing part would end this process.
 func (s *sharedFile) check() error {
 	named, err := os.Stat(s.file.Name())
 	own, err2 := s.file.Stat()
@@ -103,16 +104,16 @@ func (s *sharedFile) close() {
 	if s.mapped != nil {
 		_ = s.mapped.Unmap()
 	}
-	_ = os.Remove(s.file.Name()) // before it is closed: until then nobody sweeps it
+	_ = os.Remove(s.file.Name()) // before Close: no process sweeps a file that is open
 	_ = s.file.Close()
-	_ = os.Remove(s.file.Name()) // Windows removes no open file
+	_ = os.Remove(s.file.Name()) // again, because Windows removes no open file
 }
 
-// sweep removes files of processes that were killed.
+// sweep removes the shared files of processes that were killed.
 func sweep(dir string) {
 	names, _ := filepath.Glob(filepath.Join(dir, prefix+"*"))
 	for _, name := range names {
-		// A new file is held only a moment after it was made.
+		// A process locks a new file only a moment after it made the file.
 		info, err := os.Lstat(name)
 		if err == nil && time.Since(info.ModTime()) > time.Minute && abandoned(name) {
 			_ = os.Remove(name)

@@ -16,24 +16,25 @@ import (
 // longestLine bounds an answer, in bytes.
 const longestLine = 1 << 20
 
-// A talk is one life of a program: requests and answers, in turn.
+// A talk is the exchange of requests and answers with a program, from its start to its end.
 type talk struct {
 	out      io.Writer
 	patience time.Duration // how long a late answer is waited for
-	hang     func()        // called once: end the program
+	hang     func()        // ends the program; called once
 
-	owed    atomic.Bool // an answer is
-	late    bool        // a request ended before its answer came: the answer is of no use
+	owed    atomic.Bool // the program owes an answer
+	late    bool        // a request ended before its answer came: ignore the answer
 	overdue *time.Timer // ends the program when a late answer does not come
 	answers chan string
 
 	once  sync.Once
 	why   error         // what went wrong
 	ended chan struct{} // closed after why is set
-	spoke atomic.Bool   // it has computed something
+	spoke atomic.Bool   // the program has computed something
 }
 
-// newTalk reads answers from in until it ends. It calls hang when the program must end.
+// newTalk starts a talk that reads answers from in until in ends. The talk calls hang when the
+// program must end.
 func newTalk(in io.Reader, out io.Writer, patience time.Duration, hang func()) *talk {
 	t := &talk{out: out, patience: patience, hang: hang, answers: make(chan string, 1),
 		ended: make(chan struct{})}
@@ -45,7 +46,8 @@ func newTalk(in io.Reader, out io.Writer, patience time.Duration, hang func()) *
 	return t
 }
 
-// listen takes answers until the program ends, or says something unasked. Half a line is no answer.
+// listen reads answers until the program ends or writes a line without a request. It ignores an
+// unfinished last line.
 func (t *talk) listen(in io.Reader) {
 	lines := bufio.NewReaderSize(in, longestLine)
 	for {
@@ -58,7 +60,7 @@ func (t *talk) listen(in io.Reader) {
 			return
 		}
 		stray := line
-		if more, _ := lines.Peek(lines.Buffered()); len(more) > 0 { // nothing was asked since
+		if more, _ := lines.Peek(lines.Buffered()); len(more) > 0 { // no request has asked for this
 			stray, _, _ = bytes.Cut(more, []byte{'\n'})
 		} else if t.owed.CompareAndSwap(true, false) {
 			t.overdue.Stop()
@@ -71,7 +73,7 @@ func (t *talk) listen(in io.Reader) {
 	}
 }
 
-// fail ends the talk, once, for a reason.
+// fail ends the talk for a reason. Only the first call has an effect.
 func (t *talk) fail(why error) {
 	t.once.Do(func() {
 		t.overdue.Stop()
@@ -97,8 +99,8 @@ func (t *talk) free(ctx context.Context) error {
 	}
 }
 
-// ask sends a request and returns the arguments of its answer, which begins with verb. A program
-// that sends neither an answer nor an error is out of step, and is ended.
+// ask sends a request and returns the arguments of its answer, which begins with verb. If the
+// program sends a line that is neither such an answer nor an error, ask ends the program.
 func (t *talk) ask(ctx context.Context, request, verb string) ([]string, error) {
 	if err := t.free(ctx); err != nil {
 		return nil, err
@@ -106,7 +108,7 @@ func (t *talk) ask(ctx context.Context, request, verb string) ([]string, error) 
 	t.owed.Store(true)
 	if _, err := io.WriteString(t.out, request+"\n"); err != nil {
 		select {
-		case <-t.ended: // it ended by itself, and listen says so
+		case <-t.ended: // the program ended by itself, and listen has set the reason
 		case <-time.After(t.patience):
 			t.fail(err)
 		}

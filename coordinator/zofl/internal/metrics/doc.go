@@ -1,3 +1,3 @@
-// Package metrics reports a run to Prometheus. No label has the id of a device: however many there
-// are, a run has less than 200 series.
+// Package metrics reports a run to Prometheus. No label holds the id of a device, so a run has
+// fewer than 200 series with any number of devices.
 package metrics

@@ -14,9 +14,9 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/version"
 )
 
-// A Meter is the metrics of one run. It is a [report.Recorder]: it counts the events that pass. The
-// rest it asks of the coordinator and of the history at each scrape. Any goroutine may call its
-// methods.
+// A Meter has the Prometheus metrics of one run. It is a [report.Recorder] that counts events. At
+// each scrape it reads all other values from the coordinator and from the history. Any goroutine
+// may call the methods of a Meter.
 type Meter struct {
 	history  *history.History
 	registry *prometheus.Registry
@@ -31,12 +31,12 @@ type Meter struct {
 	name string
 }
 
-// buckets are seconds of a round: rounds on one machine take milliseconds, rounds with phones take
-// minutes.
+// buckets are the histogram's bounds for the seconds of a round. Rounds on one machine take
+// milliseconds, rounds with phones take minutes.
 var buckets = []float64{.001, .003, .01, .03, .1, .3, 1, 3, 10, 30, 100, 300, 1000, 3000}
 
-// New returns the metrics of a run. A history keeps the rounds of the run. Until [Meter.Lead] is
-// called, there are only the metrics of the process.
+// New returns the metrics of the run whose rounds a history keeps. Until [Meter.Lead] is called,
+// there are only the metrics of the process.
 func New(h *history.History) *Meter {
 	m := &Meter{history: h, registry: prometheus.NewRegistry()}
 	of := []string{"run"}
@@ -77,7 +77,7 @@ func (m *Meter) Lead(r history.Run) {
 	m.seconds.WithLabelValues(m.name)
 }
 
-// Record implements [report.Recorder]. It never fails.
+// Record implements [report.Recorder]. Record never fails.
 func (m *Meter) Record(e report.Event) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -95,7 +95,7 @@ func (m *Meter) Record(e report.Event) error {
 	return nil
 }
 
-// label writes words as a value of a label.
+// label turns words into the value of a label: it replaces spaces and hyphens by underscores.
 func label(words string) string {
 	return strings.NewReplacer(" ", "_", "-", "_").Replace(words)
 }

@@ -51,8 +51,8 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("zofl_"+name, help, append([]string{"run"}, labels...), nil)
 }
 
-// Describe implements [prometheus.Collector]. It sends no descriptions, because the set of series
-// depends on the run.
+// Describe implements [prometheus.Collector]. Describe sends no descriptions, because the set of
+// series depends on the run.
 func (state) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements [prometheus.Collector].

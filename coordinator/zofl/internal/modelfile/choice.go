@@ -14,7 +14,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
 )
 
-// A Choice holds the flags that say at which parameters a run begins.
+// A Choice holds the flags that name the initial parameters of a run.
 type Choice struct {
 	File  string
 	Train []string // patterns of the names of tensors
@@ -54,8 +54,8 @@ func (c *Choice) Read() ([]float32, error) {
 	return chosen.Params()
 }
 
-// ReadFinite is Read of a model with which a run begins: a usage error says where a parameter is
-// NaN or infinite.
+// ReadFinite reads the parameters as Read does. It returns a usage error with the position of a
+// parameter that is NaN or infinite.
 func (c *Choice) ReadFinite() ([]float32, error) {
 	if c.File == "" || tensors.Format(c.File) == ".f32" {
 		x, err := c.Read()
@@ -72,7 +72,8 @@ func (c *Choice) ReadFinite() ([]float32, error) {
 	return chosen.Finite()
 }
 
-// Finite is Params, and a usage error says where a parameter is NaN or infinite.
+// Finite returns the parameters as Params does. It returns a usage error with the position of a
+// parameter that is NaN or infinite.
 func (m *Model) Finite() ([]float32, error) {
 	x, err := m.Params()
 	if err == nil {
@@ -81,8 +82,8 @@ func (m *Model) Finite() ([]float32, error) {
 	return x, err
 }
 
-// finite returns an error if an element of a file's tensors is NaN or infinite: no loss is a number
-// there.
+// finite returns an error if an element of a file's tensors is NaN or infinite, because no loss of
+// such parameters is a number.
 func finite(file string, list []tensors.Tensor, x []float32) error {
 	for _, t := range list {
 		first, bad := -1, 0
@@ -107,7 +108,8 @@ func finite(file string, list []tensors.Tensor, x []float32) error {
 	return nil
 }
 
-// place writes the index of an element, and that in each dimension if there are several.
+// place writes the index of an element in a tensor. If the tensor has several dimensions, place
+// also writes the index in each dimension.
 func place(at uint64, shape []uint64) string {
 	if len(shape) < 2 {
 		return fmt.Sprint(at)
@@ -119,7 +121,7 @@ func place(at uint64, shape []uint64) string {
 	return fmt.Sprintf("%d, %v,", at, index)
 }
 
-// Unused returns an error if there are names, and no file that has them.
+// Unused returns an error if --train names tensors but --initial names no file.
 func (c *Choice) Unused() error {
 	if len(c.Train) > 0 {
 		return cli.Usage(fmt.Errorf("--train %v: it names tensors of a file: add --initial FILE, or "+
@@ -128,7 +130,8 @@ func (c *Choice) Unused() error {
 	return nil
 }
 
-// nameless returns an error if tensors are named of a file that has one without a name.
+// nameless returns an error if --train names tensors but the file has a single tensor without a
+// name.
 func (c *Choice) nameless() error {
 	if len(c.Train) > 0 {
 		return cli.Usage(fmt.Errorf("--train %v: %s has one tensor without a name: leave it out",
@@ -137,12 +140,12 @@ func (c *Choice) nameless() error {
 	return nil
 }
 
-// isModel says whether a file has tensors with names.
+// isModel says whether a file has a format with named tensors.
 func isModel(name string) bool {
 	return slices.Contains([]string{".npz", ".safetensors", ".onnx"}, tensors.Format(name))
 }
 
-// A Model is an open model file, and which of its tensors are the parameters.
+// A Model is an open model file with a selection of its tensors, which are the parameters.
 type Model struct {
 	*tensors.File
 	*tensors.Selection

@@ -9,7 +9,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Segments returns a segment for each tensor, or nil if there are too many or none has a name.
+// Segments returns a segment for each tensor. It returns nil if there are too many tensors, or only
+// one without a name.
 func Segments(s *tensors.Selection) (segments []plan.Segment) {
 	if len(s.Tensors) > plan.MaxSegments || s.Tensors[0].Name == "" && len(s.Tensors) == 1 {
 		return nil
@@ -28,7 +29,7 @@ func Segments(s *tensors.Selection) (segments []plan.Segment) {
 	return segments
 }
 
-// NonEmpty leaves out segments that have no parameters.
+// NonEmpty returns the segments that have parameters.
 func NonEmpty(all []plan.Segment) (segments []plan.Segment) {
 	for _, s := range all {
 		if s.Len > 0 {
@@ -38,7 +39,7 @@ func NonEmpty(all []plan.Segment) (segments []plan.Segment) {
 	return segments
 }
 
-// plainName writes a tensor's name in the characters of a segment's.
+// plainName replaces the characters of a tensor's name that the name of a segment cannot have.
 func plainName(name string) string {
 	return strings.Map(func(c rune) rune {
 		if c < 128 && plan.CheckName(string(c)) == nil {
@@ -48,8 +49,8 @@ func plainName(name string) string {
 	}, name)
 }
 
-// hashedName is the end of a tensor's name followed by a hash, which distinguishes it from other
-// names with the same end.
+// hashedName returns the end of a tensor's name and a hash of the name. The hash distinguishes
+// tensors whose names have the same end.
 func hashedName(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	end := plainName(name)

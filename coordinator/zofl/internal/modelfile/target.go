@@ -14,11 +14,11 @@ import (
 type Target struct {
 	out  string
 	like string // model file; empty: plain numbers
-	flag string // that names it
+	flag string // the flag that names like
 }
 
-// TargetOf returns what to write. Without --like, a file in the format of --initial is a copy of
-// that file.
+// TargetOf returns the file to write. Without --like, if out has the format of the file of
+// --initial, the target is a copy of that file with new parameters.
 func TargetOf(out, like string, initial *Choice) (t Target, err error) {
 	t = Target{out, like, "--like"}
 	if like == "" && initial.File != "" && tensors.CheckName(initial.File) == nil &&
@@ -40,8 +40,8 @@ func TargetOf(out, like string, initial *Choice) (t Target, err error) {
 	return t, nil
 }
 
-// Open opens the file to copy and checks its tensors, before minutes of replay. It returns nil if
-// there is none.
+// Open opens the file to copy and checks its tensors, so that a fault shows before minutes of
+// replay. It returns nil if the target is plain numbers.
 func (t *Target) Open(train []string) (*Model, error) {
 	if t.like == "" {
 		return nil, nil
@@ -49,7 +49,7 @@ func (t *Target) Open(train []string) (*Model, error) {
 	return openModel(t.flag, t.like, train)
 }
 
-// fits returns an error unless the tensors are the parameters of a plan.
+// fits returns an error unless the model's tensors can hold the parameters of a plan.
 func (t *Target) fits(m *Model, p *plan.Plan) error {
 	if m.Selection.Len != p.Dim {
 		return cli.Usage(fmt.Errorf("%s %s: run %s has %d parameters, and these tensors %d: choose "+
@@ -57,7 +57,7 @@ func (t *Target) fits(m *Model, p *plan.Plan) error {
 	}
 	segments := NonEmpty(Segments(m.Selection))
 	if t.flag == "--initial" || len(segments) == 0 || len(p.Segments) == 0 {
-		return nil // the digest of the plan told that they are right, or nothing can
+		return nil // the plan's digest has shown that they fit, or there are no names to compare
 	}
 	for i, s := range segments {
 		if len(segments) != len(p.Segments) || s.Name != p.Segments[i].Name ||
@@ -70,7 +70,7 @@ func (t *Target) fits(m *Model, p *plan.Plan) error {
 	return nil
 }
 
-// Write stores the parameters of a plan.
+// Write stores the parameters x of a run in the target.
 func (t *Target) Write(m *Model, x []float32, p *plan.Plan) error {
 	if m == nil {
 		return vector.Write(t.out, x)

@@ -16,7 +16,7 @@ type Images struct {
 	batcher     *data.Batcher
 }
 
-// OfImages returns the loss on a share of the images in train. Test is for evaluations.
+// OfImages returns the loss on a share of the images in train. Evaluations use the images in test.
 func OfImages(train, test *softmax.Classifier, share []int) *Images {
 	return &Images{train, test, share, data.NewBatcher(share)}
 }

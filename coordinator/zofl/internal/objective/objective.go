@@ -1,5 +1,5 @@
-// Package objective has the losses that `zofl client` has built in, to try a run before there is
-// an app.
+// Package objective has the built-in losses of `zofl client`, with which people can try a run
+// before they have an app.
 package objective
 
 import (
@@ -27,15 +27,15 @@ var makers = map[string]func(id string, dim int) (objective.Flat, error){
 // Names lists the built-in objectives.
 func Names() []string { return slices.Sorted(maps.Keys(makers)) }
 
-// New returns the objective with a name, for the device id. dim is its number of parameters, if
-// the objective allows any number; 0 leaves it to the objective.
+// New returns the objective with a name, for the device id. dim is the number of parameters, if the
+// objective allows any number. With dim 0 the objective decides.
 func New(name, id string, dim int) (objective.Flat, error) {
 	maker, ok := makers[name]
 	if !ok {
 		return nil, cli.Usage(fmt.Errorf("--objective %s: choose one of %s", name,
 			strings.Join(Names(), ", ")))
 	}
-	if dim < 1 && name != "digits" { // which know theirs
+	if dim < 1 && name != "digits" { // digits knows its number of parameters
 		return nil, &plan.Error{Field: "dim", Value: dim, Remedy: "give the dim of the plan"}
 	}
 	return maker(id, dim)
@@ -62,8 +62,8 @@ func bowl(id string, dim int) (objective.Flat, error) {
 	}), nil
 }
 
-// Sizes of the set of digits that each device draws for itself, and of the test set that is the
-// same for all.
+// trainDigits is the number of digits that each device draws for itself. testDigits is the size of
+// the test set, which is the same for all devices.
 const (
 	trainDigits = 600
 	testDigits  = 2000

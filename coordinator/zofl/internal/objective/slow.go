@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/pause"
 )
 
-// Slow returns an objective that waits d before every loss evaluation. It has losses by class if o
-// does.
+// Slow returns an objective that waits d before every loss evaluation. The returned objective has
+// losses by class if o has them.
 func Slow(o objective.Flat, d time.Duration) objective.Flat {
 	if d <= 0 {
 		return o

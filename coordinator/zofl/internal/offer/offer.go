@@ -1,9 +1,10 @@
-// Package offer carries the file of a model from the coordinator's process to devices, in pieces.
+// Package offer sends the file of a model in pieces from the coordinator's process to devices.
 //
-// A request on zo.<run>.f.<id> is an offset, 8 bytes little-endian. A device whose broker takes
-// short messages only adds how many bytes it can have, 8 bytes more. The answer is the size of the
-// file, and the bytes of the file from that offset on, at most 60 KiB. Nothing is signed: a device
-// knows the SHA-256 of the file from the person who made the plan, and keeps no other file.
+// A request on zo.<run>.f.<id> is an offset, 8 bytes little-endian. A device whose broker accepts
+// only short messages appends, in 8 more bytes, how many bytes the answer may have. The answer is
+// the size of the file, and the bytes of the file from the offset on, at most 60 KiB. Nobody signs
+// these messages. A device knows the SHA-256 of the file from the person who made the plan, and
+// keeps no file with another hash.
 package offer
 
 import (
@@ -28,10 +29,10 @@ import (
 // numberLen is the length of an offset, and of a size.
 const numberLen = 8
 
-// ErrOther means that a file has another SHA-256 than it should.
+// ErrOther means that a file does not have the expected SHA-256.
 var ErrOther = errors.New("another SHA-256")
 
-// A File is one that is offered.
+// A File is an open file that devices may fetch.
 type File struct {
 	SHA256 string
 
@@ -40,7 +41,7 @@ type File struct {
 	shares *shares
 }
 
-// Open opens a file and hashes it. It must not change while it is offered.
+// Open opens a file and hashes it. The file must not change while devices may fetch it.
 func Open(name string) (*File, error) {
 	file, err := regular.Open(name)
 	if err != nil {
@@ -60,8 +61,8 @@ func hash(r io.Reader) (sum string, size int64, err error) {
 	return hex.EncodeToString(h.Sum(nil)), size, err
 }
 
-// Serve answers devices of a run until stop is called, which closes the file. If several processes
-// offer it, each request is answered by one of them.
+// Serve answers the requests of a run's devices until the caller calls stop. stop also closes the
+// file. If several processes serve the file, one of them answers each request.
 func (f *File) Serve(nc *nats.Conn, run string) (stop func() error, err error) {
 	answer := func(m *nats.Msg) { f.answer(m, nc.MaxPayload()) }
 	sub, err := nc.QueueSubscribe(subjects.AllFiles(run), "zofl", answer)
@@ -77,8 +78,9 @@ func (f *File) Serve(nc *nats.Conn, run string) (stop func() error, err error) {
 	}, nil
 }
 
-// answer sends a piece. A malformed request gets no answer. Neither does a request beyond the share
-// of its device. This connection takes messages of payload bytes.
+// answer sends a piece of the file. It ignores malformed requests, and requests of a device that
+// has fetched more than its share. payload is the largest message, in bytes, that the broker of
+// this connection accepts.
 func (f *File) answer(m *nats.Msg, payload int64) {
 	at, most, ok := parse(m.Data)
 	if !ok || !subjects.AnswersTo(subjects.ID(m.Subject), m.Reply) || at > uint64(f.size) {
@@ -91,11 +93,11 @@ func (f *File) answer(m *nats.Msg, payload int64) {
 	b := make([]byte, numberLen+n)
 	binary.LittleEndian.PutUint64(b, uint64(f.size))
 	if n, _ := f.file.ReadAt(b[numberLen:], int64(at)); n == len(b)-numberLen {
-		_ = m.Respond(b) // who gets no answer asks again
+		_ = m.Respond(b) // a device without an answer asks again
 	}
 }
 
-// parse reads a request.
+// parse decodes a request.
 func parse(b []byte) (at, most uint64, ok bool) {
 	switch len(b) {
 	case numberLen:
@@ -107,21 +109,22 @@ func parse(b []byte) (at, most uint64, ok bool) {
 	return 0, 0, false
 }
 
-// A Request is for a file.
+// A Request says which file a device wants.
 type Request struct {
 	Conn    *nats.Conn
 	Run, ID string
-	Name    string // of the file; if there is one, it is compared only
+	Name    string // of the file; Get only compares the hash of an existing file
 	SHA256  string // of the file, in lower-case hexadecimal
-	Most    uint64 // bytes that it may have: the sender says how many, and nothing else bounds them
-	// Waiting is told why no piece comes, once for each reason. The request goes on.
+	Most    uint64 // bytes that the file may have; without it the sender alone would decide
+	// Get calls Waiting with the reason why no piece comes, once for each reason. Get then goes on.
 	Waiting func(reason string)
 
-	shorter uint64 // by which pieces are shorter than this broker takes; 0 is 1
+	shorter uint64 // requested pieces have 1/shorter of the bytes that this broker takes; 0 is 1
 }
 
-// ask returns the request for the bytes from an offset on. Only one that asks for short pieces says
-// so: a program built before answers no other.
+// ask returns the request for the bytes from an offset on. The request has a limit for the answer
+// only if short pieces are needed, because coordinators of older versions do not answer requests
+// with a limit.
 func (r *Request) ask(at uint64) []byte {
 	b := binary.LittleEndian.AppendUint64(nil, at)
 	here := wire.Room(r.Conn.MaxPayload(), wire.MaxPiece)
@@ -131,19 +134,21 @@ func (r *Request) ask(at uint64) []byte {
 	return b
 }
 
-// answerWithin bounds a request for one piece, and between is the wait before another.
+// answerWithin bounds the wait for one piece. between is the pause before the next request after a
+// failure.
 const (
 	answerWithin = 5 * time.Second
 	between      = time.Second
 )
 
-// Get sees to it that the file is there. The error matches [ErrOther] if it is another one. A
-// fetched file appears complete and right, or not at all. What was fetched of it outlives the
-// process: the next one goes on at the first missing piece.
+// Get fetches the file unless it exists. The error matches [ErrOther] if an existing file has
+// another hash. A fetched file appears complete and with the right hash, or not at all. The pieces
+// that were fetched survive the end of the process: the next process goes on at the first missing
+// piece.
 func (r *Request) Get(ctx context.Context) error {
 	if _, err := os.Stat(r.Name); errors.Is(err, os.ErrNotExist) {
 		err = r.fetch(ctx)
-		if !errors.Is(err, os.ErrExist) { // else somebody else has just fetched it
+		if !errors.Is(err, os.ErrExist) { // else another process has just fetched the file
 			return err
 		}
 	}
@@ -173,14 +178,14 @@ func (r *Request) wait(reason string) {
 	}
 }
 
-// fill writes the pieces from a byte on into a file.
+// fill fetches the pieces from an offset on, and writes them to a file.
 func (r *Request) fill(ctx context.Context, to *os.File, at uint64) error {
 	told := map[string]bool{}
 	first := uint64(0) // size of the file, as the first piece said it
 	for {
 		ask := at
 		if first == 0 && told[errSilent.Error()] {
-			ask = 0 // nobody answers for a byte that the file does not have
+			ask = 0 // an offset beyond the file's end gets no answer
 		}
 		size, piece, err := r.piece(ctx, ask)
 		switch {
@@ -204,7 +209,7 @@ func (r *Request) fill(ctx context.Context, to *os.File, at uint64) error {
 				return err
 			}
 			continue
-		case at > size: // what is there is of another file
+		case at > size: // the bytes so far belong to another file
 			if err := to.Truncate(0); err != nil {
 				return err
 			}
@@ -231,7 +236,7 @@ func (r *Request) piece(ctx context.Context, at uint64) (size uint64, piece []by
 	case errors.Is(err, nats.ErrNoResponders):
 		return 0, nil, errors.New("nobody offers the model: give zofl serve its file as --offer")
 	case errors.Is(err, context.DeadlineExceeded):
-		r.shorter = min(4*max(r.shorter, 1), wire.MaxPiece) // a broker on the way may take less
+		r.shorter = min(4*max(r.shorter, 1), wire.MaxPiece) // a broker in between may accept less
 		return 0, nil, errSilent
 	case err != nil:
 		return 0, nil, err

@@ -15,23 +15,23 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A part is what was fetched of a file. It lies beside the file's place, under a name that has the
-// SHA-256 of the whole file, and its lock beside it.
+// A part is a file with the bytes fetched so far. It is in the directory of the wanted file, under
+// a name that contains the SHA-256 of the whole file. Its lock file is in the same directory.
 const (
 	hidden     = ".zofl-"
 	partSuffix = ".part"
 	lockSuffix = ".lock"
 )
 
-// forgotten is after how long without a new piece nobody goes on with a part.
+// forgotten is how long a part may be without a new piece before sweep removes it.
 const forgotten = 24 * time.Hour
 
 func (r *Request) part() string {
 	return filepath.Join(filepath.Dir(r.Name), hidden+r.SHA256+partSuffix)
 }
 
-// fetch completes the part, and gives it the file's name. After an error of the network or the
-// disk, and after a kill, the part stays.
+// fetch completes the part, and then renames it to the file's name. After an error of the network
+// or the disk, or if the process is killed, the part stays.
 func (r *Request) fetch(ctx context.Context) error {
 	release, err := r.own(ctx)
 	if err != nil {
@@ -58,8 +58,8 @@ func (r *Request) fetch(ctx context.Context) error {
 	return err
 }
 
-// complete fetches what is missing. If the whole is not the file, what was there before may be the
-// cause, and is fetched again.
+// complete fetches the missing bytes of the part. If the whole part has another hash, the bytes of
+// an earlier process may be the cause, and complete fetches everything again.
 func (r *Request) complete(ctx context.Context, part *os.File) error {
 	info, err := part.Stat()
 	if err != nil {
@@ -82,7 +82,7 @@ func (r *Request) complete(ctx context.Context, part *os.File) error {
 	}
 }
 
-// own waits until no other process completes the part.
+// own waits until no other process works on the part, and locks the part.
 func (r *Request) own(ctx context.Context) (release func(), err error) {
 	for told := false; ; told = true {
 		release, err = lockPart(r.part())
@@ -105,13 +105,12 @@ func lockPart(part string) (release func(), err error) {
 		return nil, err
 	}
 	return func() {
-		_ = os.Remove(name) // where open files cannot be removed, Close does
+		_ = os.Remove(name) // on systems that cannot remove open files, Close does
 		_ = lock.Close()
 	}, nil
 }
 
-// sweep removes own, and the parts in a folder that nobody completes any more. What it cannot
-// remove stays.
+// sweep removes the file own, and the forgotten parts in a folder. It ignores errors.
 func sweep(dir, own string) {
 	_ = os.Remove(own)
 	parts, _ := filepath.Glob(filepath.Join(dir, hidden+"*"+partSuffix))

@@ -7,18 +7,19 @@ import (
 )
 
 const (
-	// models is how many whole models a device may fetch at once: it may start again, or lose pieces.
+	// models is how many times a device may fetch the whole model at once. A device may start again,
+	// or lose pieces.
 	models = 4
-	// again is after how long it may take one more.
+	// again is after how long a device may fetch the whole model once more.
 	again = time.Hour
-	// mostDevices bounds how many are remembered.
+	// mostDevices bounds how many devices' shares the coordinator remembers.
 	mostDevices = 1 << 16
 )
 
 // shares bound how much each device may fetch, so that a device that asks for pieces forever does
-// not fill the coordinator's line. One goroutine uses them.
+// not use up the coordinator's bandwidth. Only one goroutine may use shares.
 type shares struct {
-	model int // its bytes, at least 1
+	model int // bytes of the model, at least 1
 	of    map[string]*rate.Limiter
 }
 
@@ -26,7 +27,7 @@ func newShares(model int64) *shares {
 	return &shares{model: int(max(model, 1)), of: map[string]*rate.Limiter{}}
 }
 
-// take says whether a device may have another piece, of so many bytes.
+// take says whether a device may have another piece of the given number of bytes.
 func (s *shares) take(id string, bytes int) bool {
 	l := s.of[id]
 	if l == nil {

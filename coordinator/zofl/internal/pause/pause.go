@@ -1,4 +1,4 @@
-// Package pause waits before something is tried again.
+// Package pause waits for a time, for code that tries something again.
 package pause
 
 import (
@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// For waits for a duration or until the context is done. If the context is done, it returns the
+// For waits for a duration or until the context is done. If the context is done, For returns its
 // cause.
 func For(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)

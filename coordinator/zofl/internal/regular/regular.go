@@ -1,5 +1,6 @@
-// Package regular opens files that are read in places, or again and again, as models and images
-// are. A FIFO is none: to open it would wait for a writer, whatever a signal says.
+// Package regular opens regular files, which programs can read at any position and several times.
+// Models and images must be such files. A FIFO is no regular file: opening one would wait for a
+// writer, and an interrupt would not end that wait.
 package regular
 
 import (
@@ -15,10 +16,10 @@ func Open(name string) (*os.File, error) {
 	if err == nil && !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is %s", name, instead(info.Mode()))
 	}
-	return os.Open(name) // its error names the file
+	return os.Open(name) // the error names the file
 }
 
-// instead says what kind of file a mode belongs to, and what to give instead.
+// instead says which kind of file a mode belongs to, and which file to give instead.
 func instead(mode fs.FileMode) string {
 	switch {
 	case mode.IsDir():

@@ -148,7 +148,7 @@ func (r *Run) inVain() (ids []string) {
 	return ids
 }
 
-// Events are the marks of the run, except those that only say that devices answered.
+// Events are the marks of the run's history, as texts.
 func (r *Run) Events() (events []Event) {
 	for _, m := range r.Marks {
 		text := strings.TrimLeft(strings.TrimPrefix(m.Words(), string(m.Kind)), ",: ")

@@ -73,7 +73,7 @@ func apply(p *plan.Plan, settings []Setting) (*plan.Plan, error) {
 			return nil, err
 		}
 	}
-	for _, f := range plan.Fields() { // check before devices are made, because a field sets their number
+	for _, f := range plan.Fields() { // before devices are made: a field sets their number
 		if err := f.Check(&changed); err != nil {
 			return nil, err
 		}

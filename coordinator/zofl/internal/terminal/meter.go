@@ -190,7 +190,7 @@ func Devices(n uint32) string {
 	return fmt.Sprintf("%d devices", n)
 }
 
-// Brief writes a duration in seconds with its one or two largest units.
+// Brief writes a duration with few digits.
 func Brief(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 )
 
-// A remote is an [Operator] of a run by way of its broker.
+// A remote is an [Operator] that sends requests over the run's broker.
 type remote struct {
 	ctx context.Context
 	nc  *nats.Conn
@@ -36,7 +36,7 @@ func (r *remote) Ask(q Question) Answer {
 		return a
 	}
 	a.Rows, a.Err = operate.Fleet(ctx, r.nc, r.run, q.View)
-	if errors.Is(a.Err, operate.ErrNobody) { // a coordinator that is older than the table of devices
+	if errors.Is(a.Err, operate.ErrNobody) { // an older coordinator does not know this request
 		a.Err = nil
 	}
 	return a

@@ -11,17 +11,18 @@ import (
 // labels is the number of columns for the numbers beside a curve.
 const labels = 9
 
-// A chart is a curve in Braille characters, each of two by four dots.
+// A chart draws a curve in Braille characters. Each character has two columns and four rows of
+// dots.
 type chart struct {
 	title       string
 	look        lipgloss.Style
 	curve       curve
-	marks       []float64 // records that stand out on the axis
+	marks       []float64 // records to mark on the axis
 	left, right string    // below the axis
 }
 
-// rows draws a chart in exactly the given columns and rows, or nothing if there are fewer than 20
-// columns or 4 rows.
+// rows draws a chart in exactly the given columns and rows. It returns empty rows if there are
+// fewer than 20 columns or 4 rows.
 func (c *chart) rows(width, height int) []string {
 	if width < 20 || height < 4 {
 		return make([]string, height)
@@ -72,7 +73,7 @@ func (c *chart) axis(plot int) string {
 	return faint.Render(strings.Repeat(" ", labels) + "└" + string(line))
 }
 
-// bounds returns the least and the greatest value, apart from each other.
+// bounds returns the least and the greatest value. If both are equal, bounds moves them apart.
 func bounds(y []float64) (low, high float64) {
 	low, high = y[0], y[0]
 	for _, v := range y {
@@ -93,7 +94,7 @@ func column(n, first, last float64, columns int) int {
 	return int(math.Round((n - first) / (last - first) * float64(columns-1)))
 }
 
-// braille are the bits of a character's dots, by column and by row from the top.
+// braille has the bit of each dot in a Braille character, by column and by row from the top.
 var braille = [2][4]rune{{0x01, 0x02, 0x04, 0x40}, {0x08, 0x10, 0x20, 0x80}}
 
 // dots draws a curve: the mean of the values in a column of dots, and lines between columns.
@@ -129,7 +130,7 @@ func dots(c curve, low, high float64, width, height int) [][]rune {
 	return grid
 }
 
-// join sets the dots from one to another.
+// join sets the dots on the line from (x0, y0) to (x1, y1).
 func join(x0, y0, x1, y1 int, set func(x, y int)) {
 	steps := max(x1-x0, y1-y0, y0-y1, 1)
 	for i := range steps + 1 {

@@ -13,7 +13,7 @@ import (
 // mostFilter bounds the length of the filter, in bytes.
 const mostFilter = 64
 
-// commands are the commands that a key starts, each with its question.
+// commands has, for a key, the command that it starts and the question that precedes the command.
 var commands = map[string]struct{ verb, question string }{
 	"p": {operate.VerbPause, "Pause the run?"},
 	"r": {operate.VerbResume, "Resume the run?"},
@@ -56,7 +56,8 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// decide sends the command that waits for a yes, or forgets it. Other keys are slips.
+// decide sends the command that waits for an answer if the key means yes, and drops the command if
+// it means no. decide ignores other keys.
 func (m *Model) decide(name string) tea.Cmd {
 	verb := commands[m.question].verb
 	switch name {
@@ -101,7 +102,7 @@ func (f *fleet) key(name string) {
 	}
 }
 
-// edit changes the filter.
+// edit changes the text of the filter by a key.
 func (f *fleet) edit(name, typed string) {
 	switch name {
 	case "enter":

@@ -7,8 +7,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// How texts stand out. The colors are the terminal's own sixteen, which can be read on its
-// background, be that light or dark.
+// These are the styles of texts. Their colors are among the sixteen of the terminal's palette, so
+// they are readable on a light and on a dark background.
 var (
 	plain   = lipgloss.NewStyle()
 	strong  = plain.Bold(true)
@@ -20,16 +20,16 @@ var (
 	line2   = plain.Foreground(lipgloss.Cyan)
 )
 
-// within returns what of a text fits into so many columns.
+// within cuts a text to at most width columns.
 func within(text string, width int) string { return ansi.Truncate(text, max(width, 0), "…") }
 
-// to returns a text in exactly so many columns.
+// to cuts or pads a text to exactly width columns.
 func to(text string, width int) string {
 	text = within(text, width)
 	return text + strings.Repeat(" ", max(width-lipgloss.Width(text), 0))
 }
 
-// wrapped lays parts out in rows of at most the given number of columns.
+// wrapped joins parts to rows of at most width columns.
 func wrapped(parts []string, width int) (rows []string) {
 	const gap = "   "
 	for _, part := range parts {

@@ -87,7 +87,8 @@ func (m *Model) header() (rows []string) {
 	return append(rows, "")
 }
 
-// roundParts shows the facts that the live line leaves out.
+// roundParts returns the facts about the last round and the open round that the meter's text leaves
+// out.
 func (m *Model) roundParts() (parts []string) {
 	add := func(format string, args ...any) {
 		parts = append(parts, fmt.Sprintf(format, args...))
@@ -118,7 +119,7 @@ func (m *Model) roundParts() (parts []string) {
 	return parts
 }
 
-// rejects counts dropped and refused messages, by reason.
+// rejects returns texts with the numbers of dropped and refused messages, by reason.
 func (m *Model) rejects() []string {
 	parts := []string{"rejected:"}
 	for _, d := range m.status.Counters.Drops() {
@@ -133,7 +134,7 @@ func (m *Model) rejects() []string {
 	return parts
 }
 
-// curves draws the loss, and a metric beside it.
+// curves draws the curve of the loss, and the curve of a metric beside it.
 func (m *Model) curves(height int) []string {
 	loss := chart{title: "loss", look: line1, curve: m.track.losses()}
 	m.place(&loss)
@@ -154,7 +155,7 @@ func (m *Model) curves(height int) []string {
 	return left
 }
 
-// place writes below a curve which records it has, and where something happened.
+// place sets the texts below a chart, with its first and last record, and the marks on its axis.
 func (m *Model) place(c *chart) {
 	if n := len(c.curve.n); n > 0 {
 		c.left = fmt.Sprintf("record %.0f", c.curve.n[0])
@@ -169,7 +170,7 @@ func (m *Model) place(c *chart) {
 	}
 }
 
-// happened lists the last marks, the newest first.
+// happened returns rows with the last marks, the newest first.
 func (m *Model) happened(most int) (rows []string) {
 	marks := m.track.marks
 	for i := len(marks) - 1; i >= 0 && len(rows) < most; i-- {
@@ -205,7 +206,7 @@ func (m *Model) footer() string {
 	return faint.Render(keys)
 }
 
-// helpRows explain the keys.
+// helpRows returns rows that explain the keys.
 func helpRows() (rows []string) {
 	for _, k := range [][2]string{
 		{"p r s", "pause, resume or end the run, after a question"},

@@ -12,8 +12,8 @@ import (
 // widths are the widths of the columns after the id.
 var widths = []int{9, 12, 10, 10, 8}
 
-// told is the width of the column with what a device says about itself. It is there where told and
-// aside columns have room.
+// told is the width of the column with what a device says about itself. A table has this column if
+// it is at least told+aside columns wide.
 const (
 	told  = 44
 	aside = 66
@@ -38,7 +38,7 @@ func (f *fleet) table(width, height int) []string {
 	return rows
 }
 
-// head says how many devices there are, and which are shown.
+// head says how many devices the table has, and which of them are on the screen.
 func (f *fleet) head() string {
 	r := strong.Render("devices")
 	switch {
@@ -79,7 +79,7 @@ func (f *fleet) titles(width int) string {
 }
 
 // cellsTo fits cells to the widths of their columns; the id gets the rest of the width. A narrow
-// table leaves out the last one.
+// table leaves out the last cell.
 func cellsTo(cells []string, width int) []string {
 	rest, widths := width, widths
 	if width >= told+aside {

@@ -11,22 +11,22 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
 
-// mostPoints bounds the points of a curve. It is the bound of a coordinator's own history.
+// mostPoints bounds the points of a curve. A coordinator's own history has the same bound.
 const mostPoints = 8192
 
-// A track holds what is known about the rounds.
+// A track holds what the coordinator has sent about the rounds.
 type track struct {
 	epoch  uint64
 	points []history.Point
 	marks  []history.Mark
 	seen   int      // marks that the coordinator has sent
 	names  []string // of the metrics, sorted
-	asked  uint64   // the last evaluation that was asked for once more
+	asked  uint64   // record of the last evaluation that the model requested again
 	meter  terminal.Meter
 }
 
-// since returns the record from which on the history lacks points. The metrics of a state arrive
-// after its point.
+// since returns the first record whose point the track lacks or should request again. The metrics
+// of a state can reach the coordinator after it sent the state's point.
 func (t *track) since(s *operate.Status) uint64 {
 	if len(t.points) == 0 {
 		return 0
@@ -39,7 +39,8 @@ func (t *track) since(s *operate.Status) uint64 {
 	return min(next, t.asked)
 }
 
-// take adds what is new. Another coordinator, or one that has lost records, has another history.
+// take adds the new points and marks of an answer. It begins anew if another coordinator leads, or
+// if the coordinator has lost records.
 func (t *track) take(a Answer) {
 	if n := len(t.points); a.Status.Epoch != t.epoch || n > 0 && t.points[n-1].N > a.Status.N+1 {
 		*t = track{epoch: a.Status.Epoch}
@@ -59,7 +60,7 @@ func (t *track) take(a Answer) {
 	}
 }
 
-// add adds a point, or puts it in the place of one of the same record.
+// add adds a point, or replaces the point of the same record.
 func (t *track) add(p history.Point) {
 	i, there := slices.BinarySearchFunc(t.points, p.N, func(q history.Point, n uint64) int {
 		return cmp.Compare(q.N, n)
@@ -73,7 +74,7 @@ func (t *track) add(p history.Point) {
 	if p.Evaluation != nil {
 		t.evaluated(p.Evaluation)
 	}
-	if n := len(t.points); n > mostPoints { // every second one of the older half goes
+	if n := len(t.points); n > mostPoints { // drop every second point of the older half
 		kept := t.points[:0]
 		for i, q := range t.points {
 			if i >= n/2 || i%2 == 0 {
@@ -84,7 +85,7 @@ func (t *track) add(p history.Point) {
 	}
 }
 
-// measure notes how fast the run goes, and its loss.
+// measure passes the time and the loss of a round to the meter.
 func (t *track) measure(p *history.Point) {
 	if !p.IsRound() || p.Phase == 1 {
 		return
@@ -98,7 +99,7 @@ func (t *track) measure(p *history.Point) {
 	}
 }
 
-// evaluated notes the metrics.
+// evaluated passes the metrics of an evaluation to the meter.
 func (t *track) evaluated(e *history.Evaluation) {
 	names := slices.Sorted(maps.Keys(e.Metrics))
 	values := make([]float32, len(names))
@@ -113,7 +114,7 @@ func (t *track) evaluated(e *history.Evaluation) {
 	t.meter.Evaluated(values)
 }
 
-// round returns the last round; nil: there was none.
+// round returns the point of the last round, or nil if there is none.
 func (t *track) round() *history.Point {
 	for i := len(t.points) - 1; i >= 0; i-- {
 		if p := &t.points[i]; p.IsRound() && p.Phase != 1 {
@@ -123,7 +124,7 @@ func (t *track) round() *history.Point {
 	return nil
 }
 
-// A curve is values at records, ascending.
+// A curve holds values and their records, ascending by record.
 type curve struct{ n, y []float64 }
 
 func (c *curve) add(n uint64, v *float64) {
@@ -132,7 +133,7 @@ func (c *curve) add(n uint64, v *float64) {
 	}
 }
 
-// losses returns the curve of the loss.
+// losses returns the curve of the training loss.
 func (t *track) losses() (c curve) {
 	for i := range t.points {
 		if p := &t.points[i]; p.IsRound() {

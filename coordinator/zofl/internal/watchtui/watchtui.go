@@ -1,5 +1,5 @@
-// Package watchtui is the screen of `zofl watch`: how a run goes, its devices, and commands to it.
-// The Model draws the data that it receives, and leaves the network to an [Operator].
+// Package watchtui is the screen of `zofl watch`: it shows a run's progress and devices, and sends
+// commands. The [Model] draws data. An [Operator] does all requests over the network.
 package watchtui
 
 import (
@@ -13,22 +13,22 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
 
-// askEvery is the time from an answer to the next question.
+// askEvery is the time between an answer of the coordinator and the next question.
 const askEvery = time.Second
 
-// An Operator asks a run's coordinator, and commands it. Its calls block, and may come from any
-// goroutine.
+// An Operator sends questions and commands to a run's coordinator. Its methods block. Any goroutine
+// may call them.
 type Operator interface {
 	Ask(Question) Answer
 	Command(verb string) (*operate.Status, error)
 }
 
-// A Question asks for news: points of the history from record Since on, and all marks but the first
-// Marks.
+// A Question asks the coordinator for points of the history from record Since on, and for all marks
+// but the first Marks.
 type Question struct {
 	Since uint64
 	Marks int
-	View  operate.View // which devices are on the screen, and some around them
+	View  operate.View // the rows of devices to send: those on the screen and some around them
 }
 
 // An Answer holds the data for the screen. If Err is set, all other fields are empty.
@@ -41,7 +41,7 @@ type Answer struct {
 	Err      error
 }
 
-// A Model is a run on a screen.
+// A Model is the state of the screen that shows a run.
 type Model struct {
 	op            Operator
 	run           string
@@ -57,7 +57,7 @@ type Model struct {
 	help     bool   // the keys are explained
 	question string // the command that waits for a yes; "": none
 	busy     string // the command that is under way; "": none
-	note     string // what became of the last one
+	note     string // the outcome of the last command
 }
 
 // New returns the screen of a run. If colors is false, all text has the same color and weight.
@@ -71,7 +71,7 @@ func Run(ctx context.Context, m *Model, options ...tea.ProgramOption) error {
 	return err
 }
 
-// Messages to the model.
+// These types are messages to [Model.Update].
 type (
 	answered  Answer
 	timeToAsk struct{}
@@ -85,7 +85,7 @@ type (
 // Init implements [tea.Model].
 func (m *Model) Init() tea.Cmd { return m.ask() }
 
-// ask asks for news.
+// ask returns a command that sends a question to the coordinator.
 func (m *Model) ask() tea.Cmd {
 	q := Question{Since: m.track.since(m.status), Marks: m.track.seen, View: m.fleet.view()}
 	return func() tea.Msg { return answered(m.op.Ask(q)) }
@@ -118,7 +118,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// take notes an answer.
+// take stores the content of an answer.
 func (m *Model) take(a Answer) {
 	if m.away = a.Err; a.Err != nil {
 		return

@@ -45,7 +45,8 @@ func authFlag(cmd *cobra.Command, auth *string) {
 	cmd.Flags().StringVar(auth, "auth", "", "directory that zofl serve --tls --auth made")
 }
 
-// openAuth opens the directory for a user. The user's name is the only argument.
+// openAuth opens the directory of users, and returns an error unless the command has one argument,
+// the name of a user.
 func openAuth(cmd *cobra.Command, auth string, args []string) (*enrol.Dir, error) {
 	switch {
 	case len(args) != 1:
@@ -120,7 +121,7 @@ func writeCard(cmd *cobra.Command, d *enrol.Dir, role grant.Role, name, out stri
 	}
 	flag := os.O_WRONLY | os.O_CREATE | os.O_EXCL
 	if d.Interrupted(name, path) {
-		flag &^= os.O_EXCL // its file may be there, and is empty
+		flag &^= os.O_EXCL // the file of the interrupted command may exist, and is empty
 	}
 	file, err := os.OpenFile(out, flag, 0o600)
 	if err != nil {

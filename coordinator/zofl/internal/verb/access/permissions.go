@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
 )
 
-// formats are the ways to write permissions.
+// formats are the formats of permissions that --format can name.
 var formats = map[string]func(*jwt.Permissions) (string, error){
 	"conf": func(p *jwt.Permissions) (string, error) { return grant.Conf(p), nil },
 	"jwt":  grant.JWT,

@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/client"
 )
 
-// An absence tells a person that the broker is there and no coordinator of the run, once, and when
-// there is one again. It passes progress on.
+// An absence logs once that the broker answers but no coordinator of the run does, and later that a
+// coordinator answers again. An absence passes all progress on to next.
 type absence struct {
 	next client.Recorder
 	nc   *nats.Conn
@@ -35,8 +35,8 @@ func (a *absence) Record(p client.Progress) error {
 	return a.next.Record(p)
 }
 
-// unanswered says whether no coordinator answered. A request for a snapshot is no sign of the
-// coordinator: witnesses answer it too.
+// unanswered says whether no coordinator answered. An answer to a request for a snapshot proves
+// nothing about the coordinator, because witnesses answer such requests too.
 func unanswered(p *client.Progress) bool {
 	return errors.Is(p.Err, client.ErrQuiet) || p.State == client.Joining &&
 		(errors.Is(p.Err, bus.ErrNoResponders) || errors.Is(p.Err, context.DeadlineExceeded))

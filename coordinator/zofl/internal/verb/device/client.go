@@ -1,4 +1,5 @@
-// Package device is the commands that take part in a run, or follow it: client, exec, follow.
+// Package device has the commands that take part in a run, client and exec, and the command that
+// follows a run, follow.
 package device
 
 import (
@@ -62,7 +63,7 @@ func (d *deviceFlags) flags(cmd *cobra.Command) {
 		".f32, or the ending of --initial's file, for a copy of that file with the model in it")
 }
 
-// checkOut returns a function that writes the model when the device stops.
+// checkOut returns the target of --out, to which the device writes the model when it stops.
 func (d *deviceFlags) checkOut() (to modelfile.Target, err error) {
 	if d.out == "" {
 		return modelfile.Target{}, nil
@@ -73,7 +74,8 @@ func (d *deviceFlags) checkOut() (to modelfile.Target, err error) {
 	return to, cli.CheckNew("--out", d.out)
 }
 
-// keeper returns a function that writes the model to --out. The file of --initial is there by now.
+// keeper returns a function that writes the model to --out. The caller has fetched the file of
+// --initial by then.
 func (d *deviceFlags) keeper(to modelfile.Target) (write func(*client.Client) error, err error) {
 	if d.out == "" {
 		return func(*client.Client) error { return nil }, nil
@@ -118,7 +120,7 @@ func (d *deviceFlags) part(cmd *cobra.Command, cfg client.Config) error {
 	}
 	shown := d.progress(cmd.OutOrStdout())
 	defer shown.live.Close()
-	told := d.logger(slog.LevelInfo) // what concerns the connection
+	told := d.logger(slog.LevelInfo) // for messages about the connection
 	given, err := d.given()
 	if err != nil {
 		return err
@@ -182,7 +184,7 @@ func (d *deviceFlags) wrongKey() error {
 		"run %q, or leave the flag out if that run has no secret", d.secret, plan.ErrRunKey, d.run))
 }
 
-// last prints the record at which a client stopped, and the digest of its state. It prints
+// last prints the record at which a client stopped, and the digest of its state. last prints
 // nothing if the client never applied a record.
 func (d *deviceFlags) last(out io.Writer, c *client.Client) error {
 	n, digest := c.Digest()

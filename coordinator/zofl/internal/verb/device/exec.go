@@ -36,7 +36,7 @@ killed with its children when it hangs. Its standard error goes to the log.`,
 			defer program.Close()
 			ctx, cancel := context.WithCancel(cmd.Context())
 			defer cancel()
-			go func() { // a device without a program, for good, does nothing more
+			go func() { // a device whose program has ended for good stops
 				select {
 				case <-program.Ended():
 					cancel()
@@ -54,8 +54,8 @@ killed with its children when it hangs. Its standard error goes to the log.`,
 	return cmd
 }
 
-// programLock is a file that the device's program holds. It has a name of its own for each user,
-// broker, run, id and folder of state.
+// programLock returns the name of the file that the device's program locks. Each user, broker, run,
+// id and folder of state has a file of its own.
 func (d *deviceFlags) programLock() string {
 	store, err := filepath.Abs(d.store)
 	if err != nil {

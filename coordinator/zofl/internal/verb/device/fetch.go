@@ -29,8 +29,8 @@ func (d *deviceFlags) checkFetch() error {
 	return nil
 }
 
-// given reads the initial parameters, unless they are fetched later: a wrong file is told of before
-// a broker answers.
+// given reads the initial parameters, unless the device fetches them later. So the command reports
+// a wrong file before it connects to the broker.
 func (d *deviceFlags) given() ([]float32, error) {
 	if err := d.checkFetch(); err != nil || d.fetch != "" {
 		return nil, err
@@ -38,7 +38,8 @@ func (d *deviceFlags) given() ([]float32, error) {
 	return d.initial.ReadFinite()
 }
 
-// fetched returns the initial parameters, from a file that is fetched if it is not there.
+// fetched returns the initial parameters from the file of --initial. It fetches the file first if
+// the file does not exist.
 func (d *deviceFlags) fetched(ctx context.Context, nc *nats.Conn,
 	log *slog.Logger) ([]float32, error) {
 	request := offer.Request{Conn: nc, Run: d.run, ID: d.id, Name: d.initial.File, SHA256: d.fetch,

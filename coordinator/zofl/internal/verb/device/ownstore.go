@@ -13,11 +13,11 @@ import (
 	"github.com/zofl/zofl/internal/disk"
 )
 
-// idFile is where a directory of state names its device.
+// idFile is the name of the file with the device's id in a directory of state.
 const idFile = "id"
 
-// ownStore refuses a directory of another device: the replies and control variates there are that
-// device's. The caller has locked the directory.
+// ownStore returns an error if the directory belongs to another device, because the replies and
+// control variates in it are that device's. The caller has locked the directory.
 func ownStore(dir, id string) error {
 	path := filepath.Join(dir, idFile)
 	text, err := os.ReadFile(path)

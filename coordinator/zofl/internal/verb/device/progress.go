@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
 
-// line returns the live line of the device, the same each time.
+// line returns the live line of the device. All calls return the same Live.
 func (d *deviceFlags) line() *terminal.Live {
 	if d.live == nil {
 		if d.live = terminal.NewLive(os.Stderr); d.asJSON || d.quiet || d.logFormat.JSON {
@@ -22,7 +22,8 @@ func (d *deviceFlags) line() *terminal.Live {
 	return d.live
 }
 
-// logger returns a logger whose lines go above the live line. A quiet one logs warnings at least.
+// logger returns a logger whose lines go above the live line. With --quiet the logger writes only
+// warnings and errors.
 func (d *deviceFlags) logger(level slog.Level) *slog.Logger {
 	if d.quiet {
 		level = max(level, slog.LevelWarn)
@@ -30,8 +31,8 @@ func (d *deviceFlags) logger(level slog.Level) *slog.Logger {
 	return d.logFormat.Logger(d.line(), level)
 }
 
-// A progress shows how a device does: as JSON, as a live line on a terminal, or as a line now and
-// then.
+// A progress shows a device's progress: as JSON, as a line that changes in place on a terminal, or
+// as a new line every few seconds.
 type progress struct {
 	out   io.Writer
 	json  *json.Encoder // nil: lines
@@ -74,12 +75,13 @@ func (s *progress) show(p *client.Progress, at time.Time) (err error) {
 	return err
 }
 
-// stands says whether the device has begun to stand still, or does so for another reason: the run
-// is paused or has ended, or its first round has not begun.
+// stands says whether the device has just begun to stand still, or now stands still for another
+// reason. A device stands still while the run is paused, after the run has ended, and before the
+// first round.
 func (s *progress) stands(p *client.Progress) bool {
 	before := s.stood
 	switch {
-	case p.Err != nil: // what it tells is in the log
+	case p.Err != nil: // the log has the error
 		return false
 	case p.State == client.Paused, p.State == client.Ended, p.State == client.Waiting && p.Round == 0:
 		s.stood = p.State.String() + p.Reason
@@ -89,7 +91,7 @@ func (s *progress) stands(p *client.Progress) bool {
 	return s.stood != "" && s.stood != before
 }
 
-// text says how the device does.
+// text describes a device's progress on one line.
 func (s *progress) text(p *client.Progress) string {
 	text := fmt.Sprintf("record %d of %d   %s", p.N, p.Last, s.meter.String())
 	if p.Queries > 0 {

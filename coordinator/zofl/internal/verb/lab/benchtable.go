@@ -12,7 +12,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
 
-// showStages returns what shows the stages of a measurement, and what ends that.
+// showStages returns a function that shows the stages of a measurement on a bar, and a function
+// that removes the bar.
 func showStages(out *os.File) (show func(stage string, done float64), end func()) {
 	bar, before := terminal.NewBar(out, "percent", 100), ""
 	return func(stage string, done float64) {

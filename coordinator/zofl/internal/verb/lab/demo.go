@@ -1,5 +1,5 @@
-// Package lab is the commands that need no run: demo, bench, simulate, and tune, which also tunes
-// the step of a run in progress.
+// Package lab has the commands that need no run: demo, bench, simulate and tune. The command tune
+// can also tune the step of a run in progress.
 package lab
 
 import (
@@ -129,7 +129,8 @@ func estimatorOf(p *plan.Plan) string {
 		p.Steps, p.Perturbations, numberOrAuto(p.Mu, p.MuAuto))
 }
 
-// updateOf says how a round moves the model. The rule normalized takes no local step of its own.
+// updateOf says how a round moves the model. With the server rule normalized the text has no local
+// step.
 func updateOf(p *plan.Plan) string {
 	step := numberOrAuto(p.StepSize, p.StepAuto)
 	if p.ServerRule == plan.ServerNormalized {
@@ -139,7 +140,7 @@ func updateOf(p *plan.Plan) string {
 	return fmt.Sprintf("%v, beta=%v, decay=%v, step=%s", p.Rule, p.Beta, p.WeightDecay, step)
 }
 
-// numberOrAuto is auto for a number that the devices find.
+// numberOrAuto returns "auto" for a number that the devices find, otherwise the number.
 func numberOrAuto(v float32, auto uint8) string {
 	if auto > 0 && v == 0 {
 		return "auto"

@@ -16,7 +16,7 @@ import (
 )
 
 // pageFor serves the dashboard of a demo, at an address of this machine. The run ends with the
-// program, so no file holds its token; the output shows it.
+// program, so the program stores the page's token in no file, and only prints it.
 func pageFor(ctx context.Context, cfg *demo.Config, listen string) (stop func(), err error) {
 	host, _, err := connect.SplitAddress("--http", listen)
 	if err == nil && !connect.IsLoopback(host) {

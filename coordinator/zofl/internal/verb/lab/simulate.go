@@ -85,7 +85,8 @@ differ by their settings only.`,
 	return cmd
 }
 
-// plan checks the flags, and returns the plan that they make of the file.
+// plan checks the flags, reads the file with the plan, and returns the plan with the changes that
+// the flags ask for.
 func (f *simulateFlags) plan(cmd *cobra.Command, args []string) (*plan.Plan, error) {
 	args, err := f.Source.Split(cmd, args)
 	if err != nil {
@@ -146,7 +147,7 @@ func (f *simulateFlags) readAxes(cmd *cobra.Command) error {
 	return nil
 }
 
-// digits reports whether the flags choose the loss of digits, which has metrics.
+// digits reports whether the flags choose the loss of digits. That loss has metrics.
 func (f *simulateFlags) digits() bool { return !f.External() && f.Objective == "digits" }
 
 // shaped returns the plan with the changes that flags ask for.
@@ -198,7 +199,7 @@ func (f *simulateFlags) simulate(cmd *cobra.Command, p *plan.Plan) error {
 		c.Sinks = append(c.Sinks, simulate.NewLines(cmd.OutOrStdout()))
 	}
 	progress := newRunsBar(os.Stderr, runs)
-	if !f.asJSON || !f.Asked.Stdio { // else lines of JSON go there
+	if !f.asJSON || !f.Asked.Stdio { // else the lines of JSON go to the same output
 		c.Sinks = append(c.Sinks, progress)
 	}
 	err = simulate.Lead(ctx, c, runs)
@@ -209,7 +210,7 @@ func (f *simulateFlags) simulate(cmd *cobra.Command, p *plan.Plan) error {
 	return errors.Join(err, f.show(cmd.OutOrStdout(), runs, err), verdictOfRuns(runs, err))
 }
 
-// measures returns an error if metrics are asked for that a program does not have.
+// measures returns an error if the plan asks for metrics and the loss program computes none.
 func (f *simulateFlags) measures(p *plan.Plan, o clientobjective.Objective) error {
 	if p.EvalEvery == 0 || !f.External() {
 		return nil
@@ -266,8 +267,8 @@ func (f *simulateFlags) devices() func(*plan.Plan, uint64) ([]clientobjective.Ob
 	}
 }
 
-// show prints how the runs ended, unless that went out in lines of JSON. failed is why not all runs
-// were led.
+// show prints how the runs ended. With --json it prints one last line of JSON instead. failed is
+// the reason why Lead did not lead all runs, or nil.
 func (f *simulateFlags) show(out io.Writer, runs []*simulate.Run, failed error) error {
 	best := simulate.Best(runs)
 	plan := ""
@@ -308,7 +309,7 @@ func (f *simulateFlags) show(out io.Writer, runs []*simulate.Run, failed error) 
 	return json.NewEncoder(out).Encode(line)
 }
 
-// verdictOfRuns returns an error if all runs were led and none came to its end.
+// verdictOfRuns returns an error if Lead led all runs and none of them came to its end.
 func verdictOfRuns(runs []*simulate.Run, failed error) error {
 	last := error(nil)
 	for _, r := range runs {

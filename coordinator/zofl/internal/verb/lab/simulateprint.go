@@ -16,7 +16,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
 
-// printRuns prints a row for each setting, of the runs that began.
+// printRuns prints a table with a row for each setting. It counts only runs that began.
 func printRuns(out io.Writer, axes []simulate.Axis, runs []*simulate.Run) {
 	var header []any
 	for _, a := range axes {
@@ -70,7 +70,8 @@ func printRuns(out io.Writer, axes []simulate.Axis, runs []*simulate.Run) {
 	}
 }
 
-// printFound prints the values that the first run found, and why. With --json each run has that.
+// printFound prints the values that the devices of the first run found, and the reasons. With
+// --json the line of each run has these values.
 func printFound(out io.Writer, runs []*simulate.Run) {
 	if len(runs) == 0 || len(runs[0].Outcome.Found) == 0 {
 		return
@@ -85,8 +86,9 @@ func printFound(out io.Writer, runs []*simulate.Run) {
 	}
 }
 
-// stuck reports whether runs came to their end and none of them has a shown loss below its first. A
-// loss of 0 has nowhere to fall.
+// stuck reports whether some runs came to their end and in none of them the loss fell, in the
+// digits that the table shows. stuck returns false if a first loss is 0, because such a loss cannot
+// fall.
 func stuck(runs []*simulate.Run) (stuck bool) {
 	for _, r := range runs {
 		if o := &r.Outcome; o.Done() {
@@ -100,8 +102,8 @@ func stuck(runs []*simulate.Run) (stuck bool) {
 	return stuck
 }
 
-// meanOf returns the mean of a value over runs, with its standard deviation if they differ. A value
-// that is not a number is left out.
+// meanOf returns the mean of a value over runs, with its standard deviation if they differ. meanOf
+// leaves out values that are not numbers.
 func meanOf(runs []*simulate.Run, of func(*simulate.Outcome) float64) string {
 	var values []float64
 	sum, squares := 0.0, 0.0
@@ -113,7 +115,7 @@ func meanOf(runs []*simulate.Run, of func(*simulate.Outcome) float64) string {
 	if len(values) == 0 {
 		return "-"
 	}
-	if slices.Min(values) == slices.Max(values) { // the mean may be rounded, and differ from them
+	if slices.Min(values) == slices.Max(values) { // rounding could change their mean
 		return brief(values[0])
 	}
 	n := float64(len(values))
@@ -133,7 +135,7 @@ func brief(v float64) string {
 	return fmt.Sprintf("%.4g", v)
 }
 
-// endedOf says how runs ended, each way once.
+// endedOf lists the different ways in which runs ended.
 func endedOf(runs []*simulate.Run) string {
 	var ways []string
 	count := make(map[string]int)
@@ -152,12 +154,12 @@ func endedOf(runs []*simulate.Run) string {
 	return strings.Join(ways, ", ")
 }
 
-// A runsBar shows the progress of all runs. It is a sink of runs.
+// A runsBar is a [simulate.Sink] that shows the progress of all runs on a bar.
 type runsBar struct {
 	*terminal.Bar
 	out    io.Writer
 	before uint64   // rounds of the runs before
-	until  []uint64 // rounds of the runs up to each
+	until  []uint64 // entry i: rounds of runs 1 to i+1 together
 }
 
 func newRunsBar(out *os.File, runs []*simulate.Run) *runsBar {

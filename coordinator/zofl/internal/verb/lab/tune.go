@@ -90,8 +90,8 @@ the run to the best state so far.`,
 	return cmd
 }
 
-// check returns an error if a flag would be ignored, or if the result could not be stored. Else it
-// returns the arguments without a loss's program.
+// check returns an error if the command would ignore a flag or could not store the result.
+// Otherwise it returns the arguments without the loss program.
 func (f *tuneFlags) check(cmd *cobra.Command, args []string) ([]string, error) {
 	if f.plot != "" && !strings.EqualFold(filepath.Ext(f.plot), ".svg") {
 		return nil, cli.Usage(fmt.Errorf("--plot %s: name a file that ends in .svg", f.plot))
@@ -155,7 +155,7 @@ func (f *tuneFlags) tune(cmd *cobra.Command, name string) error {
 		if r != nil && len(r.Trials) > 0 && !f.asJSON {
 			printTrials(cmd.OutOrStdout(), r)
 		}
-		if fault := (*fleet.OptionError)(nil); errors.As(err, &fault) { // of the flag of its name
+		if fault := (*fleet.OptionError)(nil); errors.As(err, &fault) { // a flag has the option's name
 			return cli.Usage(fmt.Errorf("--%s %v: %s", strings.ToLower(fault.Option), fault.Value,
 				fault.Remedy))
 		}
@@ -204,7 +204,7 @@ func haveClasses(p *plan.Plan, devices []clientobjective.Objective) error {
 	return nil
 }
 
-// next says where the plan is, or how to get it.
+// next prints which file has the tuned plan, or how to write one.
 func (f *tuneFlags) next(out io.Writer, name string, p *plan.Plan, r *tune.Result) {
 	settings := changes(p, r.Plan)
 	switch {
@@ -218,8 +218,9 @@ func (f *tuneFlags) next(out io.Writer, name string, p *plan.Plan, r *tune.Resul
 	}
 }
 
-// changes returns the fields that differ, as field=value. A number for step ends the search for it,
-// and with that how its length changes over the rounds. Trials had that, so step_auto stays on.
+// changes returns the fields that differ, as field=value. A number for step alone would switch
+// step_auto off, and with it the change of the step size over the rounds. The trials had step_auto
+// on, so changes keeps it on.
 func changes(before, after *plan.Plan) (settings []string) {
 	for _, f := range plan.Fields() {
 		var old, value string
@@ -241,8 +242,8 @@ func changes(before, after *plan.Plan) (settings []string) {
 	return settings
 }
 
-// replacePlan stores a plan in a file, which appears complete or not at all. If there is one
-// already, it must be meant to be replaced.
+// replacePlan stores a plan in a file, which appears complete or not at all. If the file exists and
+// replace is false, it returns an error.
 func replacePlan(name string, p *plan.Plan, replace bool) error {
 	if !replace {
 		return cli.WritePlan("--out", name, p, false)

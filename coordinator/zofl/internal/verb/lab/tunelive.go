@@ -23,8 +23,8 @@ type tuneLive struct {
 	factors []float32
 }
 
-// offline lists the flags of `zofl tune PLAN` that a run in progress does not have; live lists the
-// flags that only such a run has.
+// offline lists the flags of `zofl tune PLAN` that make no sense for a run in progress. live lists
+// the flags that make sense only for a run in progress.
 var (
 	offline = append([]string{"out", "fields", "devices", "seed", "initial", "train"},
 		losses.FlagNames...)
@@ -40,7 +40,7 @@ func (l *tuneLive) flags(cmd *cobra.Command) {
 	cmd.Flags().Lookup("factors").DefValue = "1,0.25,4"
 }
 
-// check returns an error if a flag would be ignored.
+// check returns an error if the command would ignore a flag.
 func (l *tuneLive) check(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return cli.Usage(fmt.Errorf("--run %s: a run has its own plan: leave out %s", l.run, args[0]))

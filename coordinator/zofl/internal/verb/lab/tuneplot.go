@@ -16,7 +16,7 @@ import (
 // stepStages are the stages that try steps.
 var stepStages = []string{"bracket", "refine", livetune.Stage}
 
-// checkNew returns an error if a file of a flag exists, and is not meant to be replaced.
+// checkNew returns an error if the file that a flag names exists and replace is false.
 func checkNew(flag, name string, replace bool) error {
 	if name == "" {
 		return nil
@@ -43,8 +43,9 @@ func (f *tuneFlags) storePlot(r *tune.Result) error {
 	return err
 }
 
-// plotTrials returns the plot of a result: a line for each stage, one for the loss at first, and a
-// cross on top for a step that diverged, was dropped, or ended far above.
+// plotTrials returns the plot of a result: a line for each stage, a line for the loss before the
+// trials, and crosses at the top. A cross marks a step size with which the trial diverged, was
+// dropped, or ended with a much higher loss.
 func plotTrials(r *tune.Result) ([]byte, error) {
 	trials := slices.DeleteFunc(slices.Clone(r.Trials), func(t tune.Trial) bool {
 		return !slices.Contains(stepStages, t.Stage) || !(t.Step > 0)
@@ -56,7 +57,7 @@ func plotTrials(r *tune.Result) ([]byte, error) {
 			bottom = t.Loss
 		}
 	}
-	top := bottom + cmp.Or(1.5*(r.Start-bottom), 1) // what is far above says no more
+	top := bottom + cmp.Or(1.5*(r.Start-bottom), 1) // higher losses get a cross at the top
 	c := &chart.Chart{Title: "Loss at the end of a trial, by " + r.Field, X: r.Field, Y: "loss",
 		LogX: true}
 	first := chart.Line{Name: "at first"}

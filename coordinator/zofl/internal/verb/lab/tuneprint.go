@@ -15,9 +15,9 @@ import (
 	"github.com/zofl/zofl/plan/planfile"
 )
 
-// printTuned prints the trials, as a table and a plot, and why the settings were chosen.
+// printTuned prints the trials, as a table and a plot, and the reasons for the chosen settings.
 func printTuned(out io.Writer, r *tune.Result, budget uint64) {
-	if len(r.Trials) > 0 { // a live trial may be cut short before one has ended
+	if len(r.Trials) > 0 { // zofl tune --run may end before its first trial has
 		printTrials(out, r)
 	}
 	plotSteps(out, r)
@@ -40,7 +40,8 @@ func printTrials(out io.Writer, r *tune.Result) {
 	t.Render()
 }
 
-// setting shows a mu or a step, which is 0 until devices have found it.
+// setting returns a mu or a step size as text. The value is 0 until devices have found it, and the
+// text is then auto.
 func setting(value float32, auto uint8) string {
 	if value == 0 && auto > 0 {
 		return "auto"
@@ -66,8 +67,8 @@ func outcome(t tune.Trial) string {
 // plotWidth is the length of the longest bar, in characters.
 const plotWidth = 50
 
-// plotSteps draws the losses by step, of the long trials if there are some. The loss of the initial
-// parameters fills the width; an arrow marks a larger loss.
+// plotSteps draws a bar for the loss of each step size, of the long trials if there are any. The
+// loss of the initial parameters fills the width. An arrow marks a larger loss.
 func plotSteps(out io.Writer, r *tune.Result) {
 	for _, stage := range stepStages {
 		trials := slices.DeleteFunc(slices.Clone(r.Trials), func(t tune.Trial) bool {
@@ -99,12 +100,12 @@ func barOf(t tune.Trial, start float64) string {
 	case !(t.Loss <= start):
 		return strings.Repeat("█", plotWidth) + "→"
 	case !(start > 0) || t.Loss < 0:
-		return "" // a bar has no meaning for losses below zero
+		return "" // a bar cannot show a loss below zero
 	}
 	return strings.Repeat("█", int(math.Round(plotWidth*t.Loss/start)))
 }
 
-// A TrialLine is a trial in JSON, where a loss may be missing.
+// A TrialLine is the JSON of a trial. Its loss may be missing.
 type TrialLine struct {
 	Stage         string   `json:"stage"`
 	Mu            float32  `json:"mu"`
@@ -144,7 +145,7 @@ func (f *tuneFlags) encode(out io.Writer, r *tune.Result, budget uint64) error {
 		r.Queries, budget})
 }
 
-// finite returns v, or nil if JSON has no word for it.
+// finite returns v, or nil for a NaN or an infinity, which JSON cannot hold.
 func finite(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil

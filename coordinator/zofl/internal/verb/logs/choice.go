@@ -54,7 +54,8 @@ func (l *place) check() error {
 	return cli.CheckRun(l.run)
 }
 
-// dial connects to the broker in the role that reading there takes.
+// dial connects to the broker, in the role that may read the log: coordinator for a log in
+// JetStream, otherwise operator.
 func (l *place) dial(name string) (*nats.Conn, error) {
 	role := grant.Operator
 	if l.jetstream {
@@ -110,7 +111,7 @@ func (l *logChoice) open(ctx context.Context) (source.Source, error) {
 	return showing(source.Stored(log, end), log.Last()), nil
 }
 
-// replayFlags adds the flags of a command that computes the model.
+// replayFlags adds the flags of a command that replays the log to compute the model.
 func (l *logChoice) replayFlags(cmd *cobra.Command) {
 	l.flags(cmd)
 	l.initial.Flags(cmd)
@@ -125,7 +126,7 @@ func (l *logChoice) model(ctx context.Context) (cfg replica.Config, err error) {
 	return cfg, err
 }
 
-// needed returns an error if a flag names a thing that the plan's model does not have.
+// needed returns an error if a flag names a file that the plan does not need.
 func (l *logChoice) needed(p *plan.Plan) error {
 	switch {
 	case l.secret != "" && !p.Private():

@@ -111,7 +111,7 @@ func orUnset(value string) string {
 	return results.Short(value)
 }
 
-// spent is the cost of a run until then, or a text that it never came there.
+// spent returns the cost of a run up to a sample, or "never" if the run did not reach the value.
 func spent(s *results.Sample, of func(*results.Sample) float64) string {
 	if s == nil {
 		return "never"

@@ -90,7 +90,8 @@ log keeps only the last dense_keep of them, so older models can no longer be exp
 	return cmd
 }
 
-// whole replays the records up to at. It fails if a vector that the state needs is gone.
+// whole replays the records up to at. whole returns an error if the log no longer has a vector that
+// the state needs.
 func (l *logChoice) whole(ctx context.Context, at uint64) (*replica.Replica, error) {
 	model, err := l.model(ctx)
 	if err != nil {

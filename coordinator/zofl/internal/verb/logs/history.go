@@ -70,7 +70,7 @@ round, as zofl plan prices them.`,
 	return cmd
 }
 
-// history returns the history that the flags name, from a record on.
+// history returns the points and marks of the history that the flags name, from a record on.
 func (l *place) history(ctx context.Context, from uint64) ([]history.Point, []history.Mark, error) {
 	if err := l.check(); err != nil {
 		return nil, nil, err
@@ -98,7 +98,7 @@ func (l *place) history(ctx context.Context, from uint64) ([]history.Point, []hi
 	return points, marks, err
 }
 
-// stored returns the content of a store.
+// stored returns the points and marks in a store, from a record on.
 func stored(ctx context.Context, from uint64, s history.Store) ([]history.Point,
 	[]history.Mark, error) {
 	h, damaged, err := history.Read(ctx, s)
@@ -112,10 +112,10 @@ func stored(ctx context.Context, from uint64, s history.Store) ([]history.Point,
 	return points, marks, nil
 }
 
-// mostRows is how many rounds a table has without --from.
+// mostRows bounds the rounds that print shows in a table without --from.
 const mostRows = 20
 
-// print prints a table.
+// print prints the history as a table.
 func (c *historyChoice) print(cmd *cobra.Command, out io.Writer, points []history.Point,
 	marks []history.Mark) error {
 	all := len(points)

@@ -30,7 +30,7 @@ func namesOf(points []history.Point) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// printCSV prints points. A cell is empty where there is no number.
+// printCSV prints points as CSV. A cell without a number is empty.
 func printCSV(out io.Writer, points []history.Point) error {
 	w := csv.NewWriter(out)
 	names := namesOf(points)
@@ -68,7 +68,7 @@ func printCSV(out io.Writer, points []history.Point) error {
 	return errors.Join(err, w.Error())
 }
 
-// printHistory prints a table of points, with marks where they happened.
+// printHistory prints a table of points. Rows for marks stand between the points.
 func printHistory(out io.Writer, points []history.Point, marks []history.Mark) {
 	names := namesOf(points)
 	header := []any{"record", "round", "time (UTC)", "loss", "seconds", "devices", "late", "declines",
@@ -111,7 +111,7 @@ func printHistory(out io.Writer, points []history.Point, marks []history.Mark) {
 
 func clock(t time.Time) string { return t.Format(time.DateTime) }
 
-// number returns a number in full, or nothing for a NaN. Counts have all their digits.
+// number writes a number with all its digits, or "" for a NaN.
 func number(x float64) string {
 	switch {
 	case math.IsNaN(x):

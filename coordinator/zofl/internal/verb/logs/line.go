@@ -43,8 +43,8 @@ type line struct {
 	Privacy       *dp.Budget       `json:"privacy,omitempty"` // spent by here, of a device
 }
 
-// A logTerm is scalars along the directions of record n-back. The directions are shared by all
-// devices, or belong to one slot. Weight is the weight of the slot's device, if weights differ.
+// A logTerm holds scalars for the directions of record n-back. All devices share the directions, or
+// they belong to one slot. Weight is the weight of the slot's device, if weights differ.
 type logTerm struct {
 	Back    uint64    `json:"back,omitempty"`
 	Slot    *uint32   `json:"slot,omitempty"`
@@ -69,7 +69,7 @@ func termsOf(r *wire.Round, plan *plan.Plan) (terms []logTerm, scalars int) {
 	return terms, scalars
 }
 
-// round sets a round's fields, and returns them as text.
+// round sets the fields of a round's line, and returns these fields as text.
 func (l *line) round(r *wire.Round, plan *plan.Plan) string {
 	l.Round, l.Phase, l.Attempt = r.Round, r.Phase, r.Attempt
 	l.Step, l.Factor, l.Perturbations = r.StepSize, r.Factor, r.Perturbations
@@ -107,8 +107,8 @@ func contributors(r *wire.Round) []uint32 {
 	return slots
 }
 
-// changed returns the fields that a change sets, as FIELD=VALUE separated by spaces. A step or mu
-// of 0 is one that devices are to find.
+// changed returns the fields that a change sets, as FIELD=VALUE separated by spaces. In a change, a
+// step or mu of 0 means that devices shall find it.
 func changed(c *plan.Change) (string, error) {
 	values, err := planfile.Changed(c)
 	var fields []string
@@ -121,7 +121,7 @@ func changed(c *plan.Change) (string, error) {
 	return strings.Join(fields, " "), err
 }
 
-// body sets the fields of the record's kind, and returns them as text.
+// body sets the line's fields for the record's kind, and returns these fields as text.
 func (l *line) body(r *wire.Record, plan *plan.Plan) (text string, err error) {
 	switch r.Kind {
 	case wire.KindPlan:

@@ -1,4 +1,4 @@
-// Package logs is the commands that read, check, move and mend the log of a run.
+// Package logs has the commands that read, check, move and recover the log of a run.
 package logs
 
 import (

@@ -129,7 +129,7 @@ func move(ctx context.Context, nc *nats.Conn, run, from, to string, replicas int
 	err = history.Copy(ctx,
 		logkind.History(into),
 		logkind.History(logkind.Spec{Place: from, Conn: nc, Run: run}))
-	if err != nil { // the run goes on without
+	if err != nil { // the run can go on without its history
 		fmt.Fprintln(os.Stderr, "zofl: the history of the run was not moved:", err)
 	}
 	return src.Last(), nil
@@ -152,7 +152,7 @@ func isOf(ctx context.Context, log runlog.Log, run string) error {
 	return errors.Join(failed, err)
 }
 
-// unled takes over the lead of a log, so that no coordinator appends to it during the copy.
+// unled takes over the lead of a log, so that no coordinator appends records during the copy.
 func unled(ctx context.Context, log runlog.Log, wait time.Duration) error {
 	within, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

@@ -136,7 +136,7 @@ func stateFrom(path string, initial []float32) (
 	return file, r, h, err
 }
 
-// recoverable says why no log can begin with a state.
+// recoverable returns an error if no log can begin with a state.
 func recoverable(r *replica.Replica) error {
 	p := r.Plan()
 	switch {

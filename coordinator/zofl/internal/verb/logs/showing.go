@@ -8,14 +8,14 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
 
-// A shown is a source that shows how far its records were read.
+// A shown is a source that shows on a bar how many of its records were read.
 type shown struct {
 	source.Source
 	last uint64
 }
 
-// showing shows how many records of a source are read, up to last; 0 means that the last is
-// unknown.
+// showing returns a source that shows on a bar how many of its records up to last were read. If
+// last is 0, the number is unknown.
 func showing(s source.Source, last uint64) source.Source { return &shown{s, last} }
 
 // Read implements [source.Source].

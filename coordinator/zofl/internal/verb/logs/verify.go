@@ -34,9 +34,10 @@ type Verdict struct {
 	Privacy *dp.Budget       `json:"privacy,omitempty"` // spent, of a device in every round
 	Digests []digestOfRecord `json:"digests,omitempty"`
 	Vectors *source.Vectors  `json:"vectors,omitempty"` // with transport=dense
-	// Unfinished is what a crash left behind; no device was told that it is stored.
+	// Unfinished lists bytes that a crash left in the log. The coordinator told no device that these
+	// bytes were stored.
 	Unfinished []string `json:"unfinished,omitempty"`
-	// How many records the log has lost at its end.
+	// Missing is how many records the log has lost at its end.
 	Missing uint64 `json:"missing,omitempty"`
 
 	loss error
@@ -90,10 +91,10 @@ checked.`,
 	return cmd
 }
 
-// noKey is why a private run has no digest.
+// noKey says why verify prints no digest for a private run.
 const noKey = "give the run key with --secret"
 
-// verify replays the records up to at, and notes the digest after every given number of records.
+// verify replays the records up to at, and keeps the digest after every every-th record.
 func (l *logChoice) verify(ctx context.Context, at, every uint64) (v Verdict, err error) {
 	model, err := l.model(ctx)
 	if err != nil {
@@ -119,7 +120,7 @@ func (l *logChoice) verify(ctx context.Context, at, every uint64) (v Verdict, er
 		return check(ctx, src, at)
 	case r == nil:
 		return v, cli.Classify(err)
-	case err != nil: // a vector is gone, or damaged
+	case err != nil: // the log lacks a vector, or has it damaged
 		v.Without = err.Error()
 	default:
 		v.Digest = source.Digest(r)
@@ -141,8 +142,8 @@ func (l *logChoice) verify(ctx context.Context, at, every uint64) (v Verdict, er
 	return v, cli.Classify(failed)
 }
 
-// remember adds the numbers that the log stores in addition to its records. It returns the error
-// that the log lost records, instead of an error that follows from that.
+// remember adds to the verdict the numbers that the log stores besides its records. If the log has
+// lost records, remember returns that error instead of err, because the loss can cause err.
 func (v *Verdict) remember(ctx context.Context, log runlog.Log, err error) error {
 	if log == nil {
 		return err
@@ -163,7 +164,7 @@ func (v *Verdict) remember(ctx context.Context, log runlog.Log, err error) error
 	return nil
 }
 
-// check verifies only the chain of records.
+// check verifies only the chain of records, and computes no model.
 func check(ctx context.Context, src source.Source, at uint64) (v Verdict, err error) {
 	c, err := source.Check(ctx, src, at)
 	if err != nil {

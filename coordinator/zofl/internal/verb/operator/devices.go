@@ -113,7 +113,7 @@ func latencyOf(d *operate.Device) string {
 	return terminal.Brief(d.Latency / 1000)
 }
 
-// noteOn returns the facts that the other columns do not show.
+// noteOn returns the facts about a device that the other columns do not show.
 func noteOn(d *operate.Device) string {
 	var notes []string
 	if d.Awaited {
@@ -172,7 +172,8 @@ Also revoke the device's credentials at the broker.`,
 	return cmd
 }
 
-// retire retires devices one by one, up to the first that is refused.
+// retire retires devices one by one. It stops at the first device that the coordinator refuses to
+// retire.
 func (o *operator) retire(cmd *cobra.Command, ids []string) error {
 	nc, err := o.open(operate.VerbRetire)
 	if err != nil {

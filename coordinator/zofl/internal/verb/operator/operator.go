@@ -1,4 +1,5 @@
-// Package operator is the commands to a running coordinator: status, devices, pause, stop and more.
+// Package operator has the commands that go to a running coordinator: status, devices, pause, stop
+// and others.
 package operator
 
 import (
@@ -76,7 +77,8 @@ func (o *operator) show(cmd *cobra.Command, verb string, status *operate.Status)
 	return nil
 }
 
-// verbCommand makes a command that takes no argument, and a reason if reason is true.
+// verbCommand makes a command without arguments. The command has a flag for a reason if reason is
+// true.
 func verbCommand(verb, short, long string, reason bool) *cobra.Command {
 	var o operator
 	var r operate.Request
@@ -183,7 +185,7 @@ func agrees(cmd *cobra.Command, why error) bool {
 	return err == nil && strings.HasPrefix(strings.ToLower(strings.TrimSpace(answer)), "y")
 }
 
-// lossOf returns the loss of the last round, in words before the first.
+// lossOf returns the loss of the last round, or a text before the first round.
 func lossOf(s *operate.Status) any {
 	if s.Rounds == 0 {
 		return "no round yet"
@@ -244,7 +246,7 @@ func printStatus(out io.Writer, s *operate.Status) {
 	t.Render()
 }
 
-// metricsOf writes metrics with their names, if the names are known.
+// metricsOf writes metrics, with their names if the evaluation has names.
 func metricsOf(e *operate.Evaluation) string {
 	var list []string
 	for i, v := range e.Metrics {
@@ -257,7 +259,7 @@ func metricsOf(e *operate.Evaluation) string {
 	return strings.Join(list, ", ")
 }
 
-// printVectors appends the rows about vectors; none unless transport=dense.
+// printVectors appends the rows about vectors. Only runs with transport=dense have such rows.
 func printVectors(t cli.Table, s *operate.Status) {
 	c := &s.Counters
 	t.AppendIf(s.ObjectError != "", "vectors in the log", s.ObjectError)
@@ -276,7 +278,7 @@ func stateOf(s *operate.Status) string {
 	return s.State + ": " + s.End
 }
 
-// droppedOf returns how many frames were dropped, by cause.
+// droppedOf returns how many frames the coordinator dropped, by cause.
 func droppedOf(s *operate.Status) string {
 	text, sep := strconv.FormatUint(s.Dropped, 10), ": "
 	for _, d := range s.Counters.Drops() {

@@ -11,8 +11,9 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 )
 
-// turnedAwayOf returns the rows about refused messages: by kind, by sender, about faulty messages,
-// about ids that two devices use, and about devices whose work does not count.
+// turnedAwayOf returns the rows about refused messages: by kind, by sender, and about faulty
+// messages. It also returns the rows about ids that two devices use, and about devices whose
+// contributions count for little or nothing.
 func turnedAwayOf(s *operate.Status) (rows []table.Row) {
 	var kinds []string
 	for _, kind := range slices.Sorted(maps.Keys(s.TurnedAway)) {
@@ -34,7 +35,8 @@ func turnedAwayOf(s *operate.Status) (rows []table.Row) {
 	return rows
 }
 
-// misdeeds sums up the faults of a sender's messages; "" if there were none.
+// misdeeds says how many messages of a sender were refused or faulty. It returns "" if there were
+// none.
 func misdeeds(refused, faulty uint64) string {
 	var list []string
 	if refused > 0 {

@@ -50,7 +50,7 @@ func (o *operator) watch(cmd *cobra.Command) error {
 	m := watchtui.New(watchtui.Remote(ctx, nc, o.run), o.run, terminal.Colors())
 	err = watchtui.Run(ctx, m)
 	if errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil {
-		return nil // the terminal is as it was, and so is the run
+		return nil // an interrupt only ends the display, and the run goes on
 	}
 	return err
 }

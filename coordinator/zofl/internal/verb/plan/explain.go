@@ -38,7 +38,7 @@ func explain(out io.Writer, p *plan.Plan) error {
 	return nil
 }
 
-// lateRounds is how many rounds a late device has missed when its catch-up is priced.
+// lateRounds is how many rounds a late device has missed in the computed cost of its catch-up.
 const lateRounds = 1000
 
 // price prints the cost of a round, and the cost of late rounds for a device that joins after them.
@@ -80,14 +80,16 @@ func price(out io.Writer, p *plan.Plan, in cost.Input) {
 	t.Render()
 }
 
-// A slowRound is what a device receives in addition where it or others need so long for a record.
+// A slowRound is the additional traffic that a device receives if some device needs the given
+// seconds for a record.
 type slowRound struct {
 	Seconds  uint64 `json:"seconds"`
 	Repeats  int    `json:"repeats"`
 	Received int    `json:"received"` // bytes at the device's socket
 }
 
-// slow prices slow losses, as far as an attempt has time for them.
+// slow computes the additional traffic if devices need 10, 60 or 600 seconds for a record. It
+// leaves out times beyond the plan's deadline, and times without additional traffic.
 func slow(p *plan.Plan, c cost.Round) (rounds []slowRound) {
 	for _, seconds := range []uint64{10, 60, 600} {
 		if n := cost.Repeats(p, 1000*seconds); n > 0 && 1000*seconds <= uint64(p.Deadline) {
@@ -97,8 +99,8 @@ func slow(p *plan.Plan, c cost.Round) (rounds []slowRound) {
 	return rounds
 }
 
-// sharedCost returns the cost of a round with groups=auto where all devices go on sharing
-// directions, nil for other plans. Where each has its own, a round costs the most.
+// sharedCost returns the cost of a round with groups=auto in which all devices share directions. It
+// returns nil for other plans. A round costs more if each device has its own directions.
 func sharedCost(p *plan.Plan, in cost.Input) *cost.Round {
 	if p.Groups != grouping.Auto {
 		return nil
@@ -131,8 +133,8 @@ func account(out io.Writer, a cost.Account) {
 	t.Render()
 }
 
-// phases returns the work of a device in each phase of a round, if there are two phases or if it
-// sends a vector.
+// phases returns the work of a device in each phase of a round, if a round has two phases or the
+// device sends a vector.
 func phases(p *plan.Plan, c cost.Round) (rows []table.Row) {
 	list := []uint8{1, 2}
 	if p.Phases() == 1 {

@@ -95,8 +95,8 @@ func sectionNames() (names []string) {
 	return names
 }
 
-// defaultValues returns the fields of a new plan of preset zofl, except those that belong to one
-// plan alone.
+// defaultValues returns the fields of a new plan of preset zofl, without the fields of the section
+// run.
 func defaultValues() (map[string]string, error) {
 	p, err := preset.New("zofl", "run", 1)
 	if err != nil {

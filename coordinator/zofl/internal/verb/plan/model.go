@@ -22,14 +22,14 @@ type beginning struct {
 	Train   []string      `json:"train,omitempty"`
 	Tensors []startTensor `json:"tensors,omitempty"`
 	Passed  []string      `json:"passed,omitempty"`    // tensors of integers
-	Within  []string      `json:"constants,omitempty"` // of an .onnx, in nodes
+	Within  []string      `json:"constants,omitempty"` // names of constants in nodes of an .onnx file
 	Digest  plan.Bytes    `json:"digest"`              // of the parameters
 	SHA256  string        `json:"sha256,omitempty"`    // of the file
 
 	untouched int
 }
 
-// A startTensor is one that is trained.
+// A startTensor is a tensor that the run trains.
 type startTensor struct {
 	Name    string   `json:"name"`
 	Segment string   `json:"segment,omitempty"`
@@ -96,10 +96,10 @@ func (b *beginning) set(p *plan.Plan, dim uint64, segments []plan.Segment) error
 	return nil
 }
 
-// mostNames is how many names are told of a kind.
+// mostNames bounds how many names of a kind tellNames prints.
 const mostNames = 12
 
-// tellNames names tensors that are no parameters, if there are some.
+// tellNames prints the names of tensors that are not parameters, and why they are not.
 func tellNames(out io.Writer, why string, names []string) {
 	if more := len(names) - mostNames; more > 0 {
 		names = append(slices.Clone(names[:mostNames]), fmt.Sprintf("and %d more", more))

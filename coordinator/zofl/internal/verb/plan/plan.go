@@ -1,4 +1,4 @@
-// Package plan is the command that writes plans, explains them, and prints their cost.
+// Package plan has the command that writes plans, explains them, and prints their cost.
 package plan
 
 import (
@@ -35,7 +35,7 @@ type planFlags struct {
 	epsilon                    float64 // what all rounds may spend; 0: anything
 	initial                    modelfile.Choice
 
-	note   string     // what the plan has in place of its preset's
+	note   string     // values of the plan that differ from the preset's
 	fitted string     // which noise was found for epsilon
 	begins *beginning // the file that the run begins with; nil: the plan says where it begins
 }
@@ -115,7 +115,7 @@ rounds without having the model, so it cannot evaluate, export, snapshot or witn
 	return cmd
 }
 
-// check returns an error if a flag or an argument would be ignored.
+// check returns an error if the command would ignore a flag or an argument.
 func (f *planFlags) check(cmd *cobra.Command, args []string) error {
 	newPlan := []string{"preset", "run", "dim"}
 	other := cli.Given(cmd, append(newPlan, "set", "segments", "initial", "train", "epsilon",
@@ -182,14 +182,14 @@ func (f *planFlags) plan(ctx context.Context, args []string) (*plan.Plan, error)
 	if f.secret == "" {
 		return p, plancheck.Validate(p)
 	}
-	if err := plancheck.Validate(asPrivate(p)); err != nil { // before there is a key for it
+	if err := plancheck.Validate(asPrivate(p)); err != nil { // before keepSecret makes a key
 		return p, err
 	}
 	return p, keepSecret(ctx, p, f.secret)
 }
 
-// guard computes the bounds on what devices and the coordinator can do, for the plan with its
-// secret.
+// guard sets the plan's bounds on the influence of devices and of the coordinator. The bounds of a
+// private run differ, and the plan has no secret yet at this point.
 func (f *planFlags) guard(p *plan.Plan, set []string) {
 	if f.secret == "" {
 		preset.Guard(p, set...)
@@ -226,13 +226,14 @@ func (f *planFlags) show(out io.Writer, p *plan.Plan) error {
 		return json.NewEncoder(out).Encode(struct {
 			Plan *planfile.Plan `json:"plan"`
 			Cost cost.Round     `json:"cost"`
-			// Surveys are the loss evaluations of a device that a run asks for once.
+			// Surveys counts the loss evaluations of a device that a run asks for only once, at its
+			// beginning.
 			Surveys uint64 `json:"surveys,omitempty"`
-			// Parts are the bytes sent and received, by purpose.
+			// Parts has the bytes that a device sends and receives, by purpose.
 			Parts cost.Account `json:"parts"`
 			// Late is the cost of 1,000 rounds for a device that joins after them.
 			Late cost.Traffic `json:"late"`
-			// Slow prices records for which devices need long.
+			// Slow has the additional traffic of records for which devices need long.
 			Slow []slowRound `json:"slow,omitempty"`
 			// Shared is the cost of a round with groups=auto where all devices share directions.
 			Shared *cost.Round `json:"shared,omitempty"`
@@ -271,7 +272,7 @@ func (f *planFlags) show(out io.Writer, p *plan.Plan) error {
 	}
 	for _, text := range warnings(p) {
 		word := "Warning"
-		if text == plancheck.ZeroStart { // most plans are of linear models, and have nothing to mend
+		if text == plancheck.ZeroStart { // for a linear model a start at zero is right
 			word = "Note"
 		}
 		fmt.Fprintf(out, "\n%s: %s\n", word, cli.Wrapped(text, cli.TextWidth))
@@ -279,7 +280,7 @@ func (f *planFlags) show(out io.Writer, p *plan.Plan) error {
 	return nil
 }
 
-// warnings returns what a plan may lack, and what its preset may do to a model.
+// warnings returns texts about what a plan may lack, and about the risks of its preset for a model.
 func warnings(p *plan.Plan) []string {
 	return append(plancheck.Warnings(p), preset.Warnings(p)...)
 }

@@ -16,8 +16,8 @@ import (
 // usualDelta is dp_delta of a plan with --epsilon that sets none.
 const usualDelta = 1e-5
 
-// budget sets the noise of a plan so that its rounds stay within --epsilon. Where the plan's
-// dp_noise was set too, it is an error if they do not.
+// budget sets the noise of a plan so that its rounds stay within --epsilon. If the user set
+// dp_noise too, budget keeps that noise, and returns an error if the rounds exceed --epsilon.
 func (f *planFlags) budget(p *plan.Plan, set []string) error {
 	switch {
 	case math.IsNaN(f.epsilon) || f.epsilon < 0 || math.IsInf(f.epsilon, 1):

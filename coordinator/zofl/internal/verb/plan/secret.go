@@ -12,9 +12,10 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// keepSecret makes p the plan of a private run: directions derive from the 32 bytes in the file,
-// which devices have and the plan has not. If the file does not exist, it is made from random
-// bytes, readable by its owner only. If p is private already, the file must hold its key.
+// keepSecret makes p the plan of a private run: directions derive from the 32 bytes in the file.
+// Devices have these bytes, and the plan does not. If the file does not exist, keepSecret makes it
+// from random bytes, and only its owner can read it. If p is private already, the file must hold
+// the key of p.
 func keepSecret(ctx context.Context, p *plan.Plan, name string) error {
 	key, err := cli.ReadPrivate(ctx, name)
 	switch {
@@ -39,7 +40,8 @@ func keepSecret(ctx context.Context, p *plan.Plan, name string) error {
 	return nil
 }
 
-// asPrivate returns the plan with a check of some secret in place of a public run key.
+// asPrivate returns a copy of the plan in which a placeholder for the check of a secret replaces
+// the public run key.
 func asPrivate(p *plan.Plan) *plan.Plan {
 	private := *p
 	private.RunKey, private.KeyCheck = nil, make(plan.Bytes, len(plan.KeyCheck(nil)))

@@ -46,7 +46,8 @@ func steps(p *plan.Plan, c secagg.Cost) string {
 		c.Down[secagg.StepUnmask])
 }
 
-// fewest says how small a sum a coordinator that lies can have, and how to make it larger.
+// fewest says how few devices' contributions a dishonest coordinator can get the sum of, and how to
+// raise that number.
 func fewest(p *plan.Plan, devices, threshold int) string {
 	degree, _ := secagg.Graph(devices)
 	switch sum := secagg.SmallestSum(devices, threshold); {

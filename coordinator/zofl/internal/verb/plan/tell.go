@@ -16,8 +16,8 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// says holds a function for each section that describes it in sentences; it returns none if the
-// section is off.
+// says has a function for each section of a plan. The function describes the section in sentences,
+// or adds no sentence if the plan does not use the section.
 var says = map[string]func(s *speech){
 	"run": (*speech).run, "model": (*speech).model, "probe": (*speech).probe,
 	"surrogate": (*speech).surrogate, "groups": (*speech).groups, "local": (*speech).local,
@@ -37,7 +37,7 @@ func (s *speech) say(format string, args ...any) {
 	s.sentences = append(s.sentences, fmt.Sprintf(format, args...))
 }
 
-// sayIf says it of a plan that has something.
+// sayIf adds a sentence if has is true.
 func (s *speech) sayIf(has bool, format string, args ...any) {
 	if has {
 		s.say(format, args...)
@@ -250,7 +250,7 @@ func (s *speech) rounds() {
 	s.say("The coordinator holds %s for it.", cli.Size(s.cost.Coordinator))
 }
 
-// are says how many there are, as the beginning of a sentence: 1 device is, 5 devices are.
+// are writes a number of things as the beginning of a sentence: 1 device is, 5 devices are.
 func are(n uint32, thing string) string {
 	if n == 1 {
 		return count(n, thing) + " is"

@@ -16,11 +16,11 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// allowEvery is how often a list of ids is looked at while devices join.
+// allowEvery is the least time between two looks at the file of ids.
 const allowEvery = time.Second
 
 // An allowList is a file of the ids that may join, one on each line. It ignores empty lines and
-// text after a #. Any goroutine may ask it.
+// text after a #. Any goroutine may call has.
 type allowList struct {
 	ctx    context.Context // of the command
 	path   string
@@ -32,7 +32,8 @@ type allowList struct {
 	looked time.Time
 }
 
-// allowed returns the function that says whether an id is on a list, nil without a list.
+// allowed returns the function that says whether an id is on a list. It returns nil if path names
+// no list.
 func allowed(ctx context.Context, path string, logger *slog.Logger) (func(id string) bool, error) {
 	if path == "" {
 		return nil, nil
@@ -44,7 +45,8 @@ func allowed(ctx context.Context, path string, logger *slog.Logger) (func(id str
 	return l.has, nil
 }
 
-// has says whether an id is on the list. A list that has become unreadable stays as it was.
+// has says whether an id is on the list. If the file has become unreadable, the list stays as it
+// was.
 func (l *allowList) has(id string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

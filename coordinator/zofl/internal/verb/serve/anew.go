@@ -15,8 +15,9 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 )
 
-// setAside makes room for another run where a log lost its records. It does not touch a log with
-// records: with --begin-anew, the log's run continues although devices know another log.
+// setAside renames the files of a log that lost its records, so that another run can use the
+// directory. It does not touch a log with records: with --begin-anew, the log's run continues even
+// if devices know a longer log.
 func setAside(dir string, logger *slog.Logger) error {
 	names, err := filelog.SetAside(dir)
 	if errors.Is(err, filelog.ErrRecords) {
@@ -32,7 +33,8 @@ func setAside(dir string, logger *slog.Logger) error {
 	return nil
 }
 
-// anew makes room for another run in JetStream, and opens the log again.
+// anew sets the streams of an earlier run in JetStream aside, so that another run can use the name,
+// and opens the log again.
 func (f *serveFlags) anew(ctx context.Context, log *jetlog.Log, nc *nats.Conn,
 	logger *slog.Logger) (runlog.Log, error) {
 	_, err := log.Begin(ctx)

@@ -62,8 +62,8 @@ func (f *serveFlags) broker(logger *slog.Logger) (nc *nats.Conn, hangUp func(), 
 	return nc, func() { nc.Close(); b.Shutdown() }, nil
 }
 
-// loopback returns an error if other machines can reach the address of a flag: the broker that
-// serve starts lets everybody in, unless it has users.
+// loopback returns an error if other machines can reach the address of a flag. The broker that
+// serve starts lets everybody connect, unless --auth gives it users.
 func loopback(flag, address string) error {
 	host, _, err := connect.SplitAddress(flag, address)
 	if err == nil && !connect.IsLoopback(host) {

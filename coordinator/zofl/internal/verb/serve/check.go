@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
 )
 
-// check returns an error if a flag would be ignored.
+// check returns an error if the command would ignore a flag.
 func (f *serveFlags) check(cmd *cobra.Command) error {
 	var failed error
 	refuse := func(when bool, reason string, flags ...string) {

@@ -24,7 +24,7 @@ type guard struct {
 	hosts []string
 }
 
-// guardFlags are the names of its flags.
+// guardFlags are the names of the flags of a guard.
 var guardFlags = []string{"tls", "auth", "host"}
 
 func (g *guard) flags(cmd *cobra.Command) {
@@ -38,7 +38,8 @@ func (g *guard) flags(cmd *cobra.Command) {
 		"--listen, or this machine's")
 }
 
-// check returns an error if the broker would be open to strangers, or the flags make no sense.
+// check returns an error if anybody could connect to the broker from another machine, or if the
+// flags contradict each other.
 func (g *guard) check(listen string) error {
 	switch {
 	case g.tls != (g.auth != ""):
@@ -55,7 +56,8 @@ func (g *guard) check(listen string) error {
 	return err
 }
 
-// names returns the names of the broker's certificate. The first is told to devices.
+// names returns the host names for the broker's certificate. Devices get the first name as the
+// broker's address.
 func (g *guard) names(listen string) (names []string, err error) {
 	host, _, err := connect.SplitAddress("--listen", listen)
 	if err != nil {
@@ -113,7 +115,7 @@ func (f *serveFlags) enrolled(jetStream string) (cfg broker.Config, user []nats.
 	}); err != nil {
 		return cfg, nil, fmt.Errorf("--auth: %w", err)
 	}
-	// A log of any beginning may be in the directory.
+	// Recovered is true because zofl recover may have made the log in the directory.
 	login, err := d.Coordinator(grant.Use{JetStream: jetStream != "", Recovered: true})
 	return cfg, []nats.Option{login, nats.RootCAs(d.Authority())}, err
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 )
 
-// httpFlags say where the dashboard is.
+// httpFlags hold the address of the dashboard.
 type httpFlags struct{ listen string }
 
 func (h *httpFlags) flags(cmd *cobra.Command) {
@@ -28,7 +28,7 @@ func (h *httpFlags) flags(cmd *cobra.Command) {
 		"such as 127.0.0.1:8080; on loopback, unless --tls and --auth are given; default: none")
 }
 
-// check returns an error if the page would be open to strangers.
+// check returns an error if other machines could reach the page without TLS and a token.
 func (h *httpFlags) check(g guard) error {
 	if h.listen == "" {
 		return nil
@@ -71,7 +71,8 @@ func (p *page) close() {
 	}
 }
 
-// page starts to serve at the address of --http; nil without it. It needs the broker's certificate.
+// page starts to serve the dashboard at the address of --http. It returns nil without --http. The
+// caller must have made the broker's certificate before.
 func (f *serveFlags) page(kept *history.History, logger *slog.Logger) (*page, error) {
 	if f.http.listen == "" {
 		return nil, nil
@@ -97,7 +98,8 @@ func (f *serveFlags) page(kept *history.History, logger *slog.Logger) (*page, er
 	return p, err
 }
 
-// certified gives a page that other machines reach the broker's certificate and names.
+// certified gives the page the broker's certificate and host names, if other machines can reach the
+// page.
 func (f *serveFlags) certified(at *dashboard.Address, cfg *dashboard.Config) error {
 	host, _, err := connect.SplitAddress("--http", f.http.listen)
 	if err != nil || connect.IsLoopback(host) {

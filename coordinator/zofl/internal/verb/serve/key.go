@@ -16,11 +16,11 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// keyBlock is the type of a private key's block in PEM.
+// keyBlock is the type of the PEM block of a private key.
 const keyBlock = "PRIVATE KEY"
 
-// loadKey reads the coordinator's key with read, and makes the file if there is none: an Ed25519
-// private key (PKCS #8, PEM), which its owner alone may read.
+// loadKey reads the coordinator's private key with read. If the file does not exist, loadKey makes
+// one with a new Ed25519 key (PKCS #8, PEM), and only its owner can read that file.
 func loadKey(file string, read func(string) ([]byte, error)) (ed25519.PrivateKey, error) {
 	content, err := read(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -37,7 +37,8 @@ func loadKey(file string, read func(string) ([]byte, error)) (ed25519.PrivateKey
 	return private, err
 }
 
-// keyIn returns the private key among the PEM blocks of a file, nil if there is none.
+// keyIn returns the private key among the PEM blocks of a file. It returns nil if the file has no
+// private key.
 func keyIn(content []byte) (ed25519.PrivateKey, error) {
 	block, rest := pem.Decode(content)
 	for block != nil && block.Type != keyBlock {
@@ -78,8 +79,8 @@ func publicOf(private ed25519.PrivateKey) signed.Keys {
 	return signed.Keys{signed.Key(private.Public().(ed25519.PublicKey))}
 }
 
-// speaker reads the key of --key, or otherwise the key in the creds file of a coordinator. The
-// error says so if that file names another key to devices.
+// speaker reads the key of --key, or otherwise the key in the creds file of a coordinator. speaker
+// returns an error if the creds file names another public key to devices.
 func (f *serveFlags) speaker() (err error) {
 	if f.private != nil {
 		return nil

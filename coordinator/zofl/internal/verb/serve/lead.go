@@ -37,7 +37,7 @@ func (f *serveFlags) serve(cmd *cobra.Command) error {
 	if err := f.speaker(); err != nil {
 		return err
 	}
-	if f.jetstream && f.URL != "" { // an embedded broker syncs
+	if f.jetstream && f.URL != "" { // the broker that serve starts syncs every message
 		needed, err := f.sync.needed(logger)
 		if err == nil && needed {
 			err = f.sync.check(ctx, f.Connection, f.replicas, logger)
@@ -119,7 +119,7 @@ func (f *serveFlags) offerModel(nc *nats.Conn, logger *slog.Logger) (withdraw fu
 	}, nil
 }
 
-// away says whether an error means that the broker does not answer, which may pass.
+// away says whether an error means that the broker does not answer. Such an error may pass.
 func away(ctx context.Context, err error) bool {
 	if err == nil || ctx.Err() != nil {
 		return false
@@ -143,7 +143,7 @@ func retrying(ctx context.Context, logger *slog.Logger, err error) {
 		what = "the broker refuses, trying again"
 	}
 	logger.Warn(what, "err", err)
-	_ = pause.For(ctx, time.Second) // the caller looks at the context
+	_ = pause.For(ctx, time.Second) // the caller checks ctx
 }
 
 // maxBytes returns how many bytes each stream of a log may have, 0 for any number.
@@ -154,8 +154,8 @@ func maxBytes(log runlog.Log) int64 {
 	return 0
 }
 
-// lead waits for the lead of the log, and coordinates the run until it ends or another
-// coordinator leads.
+// lead waits until this coordinator has the lead of the log. It then coordinates the run until the
+// run ends or another coordinator takes the lead.
 func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
 	watch *operate.Watch, page *page, cfg coordinator.Config) error {
 	c, err := coordinator.New(ctx, cfg)
@@ -178,8 +178,8 @@ func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
 			cfg.Logger.Warn("operator's service", "err", err)
 		}
 	}()
-	if nc.IsConnected() { // whoever waits for the next line may give commands at once
-		_ = nc.FlushTimeout(connect.DialWithin) // a broker that is slow answers later
+	if nc.IsConnected() { // a program may send commands as soon as it reads the next line
+		_ = nc.FlushTimeout(connect.DialWithin) // a slow broker may answer later
 	}
 	where := cmp.Or(nc.ConnectedUrlRedacted(), f.Redacted()+" (not connected yet)")
 	cfg.Logger.Info("leading", "run", status.Run, "record", status.N, "epoch", status.Epoch,

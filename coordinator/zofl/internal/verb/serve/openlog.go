@@ -14,9 +14,10 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 )
 
-// open opens the log, and connects to the broker or starts one. Steps that may fail come before the
-// step that creates a log: if a broker finds its port taken, it leaves no log behind. Without a
-// plan, the log is there already and has the name of the run, which the connection needs.
+// open opens the log, and connects to the broker or starts one. If there is a plan, open starts the
+// broker before it creates the log, so that a broker whose port is taken leaves no new log behind.
+// Without a plan, open opens the existing log first, because the connection needs the name of the
+// run in the log.
 func (f *serveFlags) open(ctx context.Context, logger *slog.Logger) (log runlog.Log,
 	nc *nats.Conn, hangUp func(), err error) {
 	logFirst := !f.jetstream && (f.plan == nil || f.URL != "")
@@ -63,7 +64,7 @@ func (f *serveFlags) openDirectory(ctx context.Context, logger *slog.Logger) (ru
 	return log, nil
 }
 
-// openLog opens the log. Without a plan there must be one to continue.
+// openLog opens the log. Without a plan, a log with a run to continue must exist.
 func (f *serveFlags) openLog(ctx context.Context, nc *nats.Conn,
 	logger *slog.Logger) (runlog.Log, error) {
 	spec := logkind.Spec{
@@ -91,7 +92,7 @@ func (f *serveFlags) openLog(ctx context.Context, nc *nats.Conn,
 		case errors.Is(err, runlog.ErrConfig):
 			return nil, cli.Usage(err)
 		case err != nil && ctx.Err() != nil:
-			return nil, context.Cause(ctx) // the broker's error is of no interest any more
+			return nil, context.Cause(ctx) // the command has been told to end
 		case !logkind.Remote(spec.Place) || !away(ctx, err):
 			return log, err
 		}
@@ -99,7 +100,7 @@ func (f *serveFlags) openLog(ctx context.Context, nc *nats.Conn,
 	}
 }
 
-// place is where the log is.
+// place returns the directory of the log, or logkind.JetStream.
 func (f *serveFlags) place() string {
 	if f.jetstream {
 		return logkind.JetStream

@@ -15,8 +15,9 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A printer prints a coordinator's events: all of them as JSON, or some of them as log lines.
-// Rounds move a line on a terminal, and are a log line now and then elsewhere.
+// A printer prints a coordinator's events: all of them as JSON, or some of them as log lines. A
+// round changes a line in place on a terminal. Without a terminal, the printer logs a line about
+// the last round every few seconds.
 type printer struct {
 	logger *slog.Logger
 	live   *terminal.Live
@@ -27,8 +28,8 @@ type printer struct {
 	json   *json.Encoder // nil: log lines
 }
 
-// newPrinter prints JSON to the command's output, or lines to the error output: of these, the quiet
-// one prints warnings alone. The caller closes live.
+// newPrinter returns a printer of JSON to the command's output, or of log lines to the error
+// output. With quiet it prints only warnings and errors. The caller closes live.
 func newPrinter(cmd *cobra.Command, asJSON, quiet bool) *printer {
 	p := &printer{live: terminal.NewLive(os.Stderr), pace: terminal.Pace{Every: terminal.LineEvery}}
 	level := slog.LevelInfo
@@ -66,7 +67,7 @@ func (p *printer) Record(e report.Event) error {
 		p.logger.Info("stepped out", "id", e.ID, "reason", e.Reason, "seconds", e.Seconds,
 			"present", e.Members)
 	}
-	return nil // the coordinator logs the others
+	return nil // the coordinator logs the other events
 }
 
 func (p *printer) round(e *report.Event, at time.Time) {
@@ -89,7 +90,7 @@ func (p *printer) encode(e event) error {
 	return p.json.Encode(e)
 }
 
-// waiting returns a text about what round 1 waits for.
+// waiting prints what round 1 waits for.
 func (p *printer) waiting(s *report.Status) error {
 	if p.json != nil {
 		return p.encode(event{Time: time.Now().UTC(), Event: "waiting", N: s.N, Waits: s.Waits})

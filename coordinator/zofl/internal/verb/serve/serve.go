@@ -1,4 +1,5 @@
-// Package serve is the command that leads a run: the coordinator, and the broker that it starts.
+// Package serve has the command that leads a run: it runs the coordinator, and starts a broker if
+// --url names none.
 package serve
 
 import (
@@ -118,7 +119,7 @@ standard error. With --json, events go to standard output, one per line.`,
 		"id of a witness (zofl follow) whose digests are taken as right; repeatable")
 	fs.DurationVar(&f.linger, "linger", -1,
 		"how long to serve late devices after the run has ended; default: until stopped, as with -1s")
-	fs.Lookup("linger").DefValue = "0s" // a zero is not printed, -1ns would be
+	fs.Lookup("linger").DefValue = "0s" // help prints no default of zero, but would print -1ns
 	fs.Uint64Var(&f.acceptLoss, "accept-loss", 0,
 		"how many records at the end of the log are lost for good; serve says the number")
 	fs.StringVar(&f.allow, "allow", "",

@@ -21,7 +21,7 @@ type syncCheck struct {
 	unsynced   bool   // serve without the check
 }
 
-// syncFlags are the names of its flags.
+// syncFlags are the names of the flags of a syncCheck.
 var syncFlags = []string{"system-url", "system-creds", "allow-unsynced"}
 
 func (s *syncCheck) flags(cmd *cobra.Command) {
@@ -35,7 +35,7 @@ func (s *syncCheck) flags(cmd *cobra.Command) {
 			"a power cut can then take records that devices have applied")
 }
 
-// needed says whether to ask the servers.
+// needed says whether the check must ask the servers.
 func (s *syncCheck) needed(logger *slog.Logger) (bool, error) {
 	switch {
 	case s.unsynced:
@@ -50,11 +50,12 @@ func (s *syncCheck) needed(logger *slog.Logger) (bool, error) {
 	return true, nil
 }
 
-// syncTries is how often to ask servers that do not answer, two seconds apart: they may be
-// starting.
+// syncTries is how often ask tries servers that do not answer, two seconds apart. The servers may
+// be starting.
 const syncTries = 15
 
-// check asks the servers, and waits for a broker that is away. way says how to reach --url.
+// check asks the servers whether they sync every message, and waits while the broker does not
+// answer. way holds the flags that say how to reach --url.
 func (s *syncCheck) check(ctx context.Context, way connect.Connection, replicas int,
 	logger *slog.Logger) error {
 	way.Creds, way.NKey = s.creds, ""
@@ -76,7 +77,7 @@ func (s *syncCheck) check(ctx context.Context, way connect.Connection, replicas 
 	return nil
 }
 
-// ask asks until the servers answer, at most syncTries times.
+// ask asks the servers until they answer, at most syncTries times.
 func (s *syncCheck) ask(ctx context.Context, nc *nats.Conn,
 	logger *slog.Logger) (names []string, err error) {
 	for tries := 0; ; {

@@ -11,13 +11,14 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
 )
 
-// web holds the flags that say which browsers reach a broker that serve starts.
+// web holds the flags that say at which address and from which pages browsers may connect to the
+// broker that serve starts.
 type web struct {
 	listen  string
 	origins []string
 }
 
-// webFlags are the names of its flags.
+// webFlags are the names of the flags of web.
 var webFlags = []string{"websocket", "origin"}
 
 func (w *web) flags(cmd *cobra.Command) {
@@ -28,7 +29,8 @@ func (w *web) flags(cmd *cobra.Command) {
 		"connect, such as http://127.0.0.1:8080; a browser tells which page asks; repeatable")
 }
 
-// check returns an error if the broker would be open to strangers, or the flags make no sense.
+// check returns an error if anybody could connect to the broker with a browser on another machine,
+// or if the flags contradict each other.
 func (w *web) check(g guard, listen string) error {
 	switch {
 	case w.listen == "" && len(w.origins) > 0:
@@ -36,7 +38,7 @@ func (w *web) check(g guard, listen string) error {
 	case w.listen == "":
 		return nil
 	case len(w.origins) == 0:
-		// Any page that a browser on this machine shows could connect to loopback.
+		// Otherwise any page that a browser on this machine shows could connect to the broker.
 		return fmt.Errorf("--websocket %s: name the pages that may connect, such as "+
 			"--origin http://127.0.0.1:8080: all others are turned away", w.listen)
 	}
@@ -59,7 +61,7 @@ func (w *web) check(g guard, listen string) error {
 	return nil
 }
 
-// checkOrigin returns an error unless a browser could say that a page is from there.
+// checkOrigin returns an error unless a text has the form of an origin that a browser sends.
 func checkOrigin(origin string) error {
 	u, err := url.Parse(origin)
 	if err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" &&
