@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// Patience is the longest wait of a test. Tests that pass never wait that long.
+// Patience is the longest time that a test waits for one event. Only a failing test waits that
+// long.
 const Patience = 2 * time.Minute
 
 // A Text is the output of a command so far. One goroutine may write while others read. The zero
@@ -38,8 +39,8 @@ func (x *Text) String() string {
 	return x.text.String()
 }
 
-// Until waits until something holds of the text, which it looks at after each write. It says
-// whether that came within [Patience].
+// Until waits until holds returns true for the text. It calls holds after each write. Until reports
+// whether holds returned true within [Patience].
 func (x *Text) Until(holds func(text string) bool) bool {
 	late := time.After(Patience)
 	for {
@@ -55,7 +56,7 @@ func (x *Text) Until(holds func(text string) bool) bool {
 	}
 }
 
-// Says waits until the text has a part. It says whether that came within [Patience].
+// Says waits until the text contains a part, and reports whether it did within [Patience].
 func (x *Text) Says(part string) bool {
 	return x.Until(func(text string) bool { return strings.Contains(text, part) })
 }
@@ -70,8 +71,8 @@ func (x *Text) now() (string, <-chan struct{}) {
 	return x.text.String(), x.more
 }
 
-// That waits until a condition holds. Nothing reports the change, so That checks it again and
-// again. what names the awaited text, as in "the device joins".
+// That waits until a condition holds, and fails the test after [Patience]. That checks the
+// condition every millisecond. what describes the condition, as in "the device joins".
 func That(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	look := time.NewTicker(time.Millisecond)

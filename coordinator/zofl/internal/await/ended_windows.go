@@ -2,7 +2,7 @@ package await
 
 import "os"
 
-// Ended says whether a process has.
+// Ended says whether a process has ended.
 func Ended(pid int) bool {
 	p, err := os.FindProcess(pid) // opens it
 	if err != nil {

@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// A ByteCount is a flag of a number of bytes: 67108864, 64MiB or 64MB.
+// A ByteCount is the value of a flag that takes a number of bytes: 67108864, 64MiB or 64MB.
 type ByteCount int64
 
-// units are the endings of a size. Those of nats-server's configuration are powers of 1024, too.
+// units are the endings of a size. As in the configuration of nats-server, all endings mean powers
+// of 1024.
 var units = []struct {
 	ending string
 	bytes  int64

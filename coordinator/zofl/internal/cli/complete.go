@@ -6,11 +6,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Choices tells shells the values of a flag.
+// Choices makes shells complete the values of a flag.
 func Choices(cmd *cobra.Command, flag string, values ...string) {
 	list := cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 	if err := cmd.RegisterFlagCompletionFunc(flag, list); err != nil {
-		panic("zofl: internal error: " + err.Error()) // no such flag, or told twice
+		panic("zofl: internal error: " + err.Error()) // no such flag, or called twice for it
 	}
 }
 
@@ -29,7 +29,7 @@ func Completion(root *cobra.Command) {
 			continue
 		}
 		c.Example = examples[c.Name()]
-		// Its help would answer an unknown shell.
+		// NoArguments reports an unknown shell as an error. Otherwise cobra would print the help.
 		c.Args, c.RunE = NoArguments, func(c *cobra.Command, _ []string) error { return c.Help() }
 		for _, shell := range c.Commands() {
 			shell.Example, shell.Long = examples[shell.Name()], strings.TrimSpace(shell.Long)

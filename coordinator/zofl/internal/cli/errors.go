@@ -46,7 +46,7 @@ type CorruptError struct{ error }
 
 func (e CorruptError) Unwrap() error { return e.error }
 
-// Corrupt marks an error as one because stored bytes are wrong.
+// Corrupt marks an error as a CorruptError.
 func Corrupt(err error) error { return CorruptError{err} }
 
 // ExitCode returns the exit code of a command that ended with err.
@@ -66,7 +66,7 @@ func ExitCode(err error, interrupted bool) int {
 	return ExitFailure
 }
 
-// Classify marks an error that has an exit code of its own, and returns other errors unchanged.
+// Classify marks an error of a kind that has its own exit code. It returns other errors unchanged.
 func Classify(err error) error {
 	var fault *wire.DecodeError
 	for _, damage := range []error{
@@ -94,7 +94,7 @@ func Classify(err error) error {
 	return err
 }
 
-// Stopped returns nil if the error only says that the program was told to stop.
+// Stopped returns nil if err only says that a signal or the caller stopped the program.
 func Stopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil &&
 		(errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {

@@ -10,8 +10,9 @@ import (
 	"syscall"
 )
 
-// CheckNew returns a usage error if a file that a flag names cannot be created: it exists, or its
-// directory does not. It is for the start of commands that write at their end.
+// CheckNew returns a usage error if a file that a flag names cannot be created: the file exists, or
+// its directory does not exist. A command that writes a file at its end calls CheckNew at its
+// start.
 func CheckNew(flag, name string) error {
 	if err := CheckDirectory(flag, name); err != nil {
 		return err
@@ -26,7 +27,8 @@ func exists(flag, name string) error {
 	return Usage(fmt.Errorf("%s %s: the file exists: name a new one", flag, name))
 }
 
-// WriteNew writes a file that must not exist yet: whole, or not at all. See [NewFileFault].
+// WriteNew writes a file that must not exist yet. It writes the whole file, or leaves no file. See
+// [NewFileFault].
 func WriteNew(name string, mode fs.FileMode, write func(io.Writer) error) error {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
@@ -41,7 +43,7 @@ func WriteNew(name string, mode fs.FileMode, write func(io.Writer) error) error 
 	return nil
 }
 
-// CheckDirectory returns a usage error unless the directory of a file that a flag names is there.
+// CheckDirectory returns a usage error unless the directory of a file that a flag names exists.
 func CheckDirectory(flag, name string) error {
 	dir, err := os.Stat(filepath.Dir(name))
 	if err == nil && !dir.IsDir() {
@@ -53,12 +55,13 @@ func CheckDirectory(flag, name string) error {
 	return nil
 }
 
-// FileFault is a usage error of a file to read that a flag or an argument names.
+// FileFault returns a usage error about a file that a flag or an argument names and the command
+// reads.
 func FileFault(flag, name string, err error) error {
 	return fileFault(flag, name, err, "name one that is there")
 }
 
-// NewFileFault is a usage error of a file to write that a flag names.
+// NewFileFault returns a usage error about a file that a flag names and the command writes.
 func NewFileFault(flag, name string, err error) error {
 	if errors.Is(err, fs.ErrExist) && errors.As(err, new(*fs.PathError)) {
 		return exists(flag, name)
@@ -66,7 +69,7 @@ func NewFileFault(flag, name string, err error) error {
 	return fileFault(flag, name, err, "make its directory first, or name another one")
 }
 
-// fileFault adds what helps. Errors that are not of the file system say it themselves.
+// fileFault adds a remedy to an error of the file system. Other errors already contain a remedy.
 func fileFault(flag, name string, err error, missing string) error {
 	fault := (*fs.PathError)(nil)
 	if !errors.As(err, &fault) {

@@ -8,7 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A LogFormat is the flag --log-format: how messages are written. The zero value is text.
+// A LogFormat is the value of the flag --log-format: the format in which a command logs. The zero
+// value is text.
 type LogFormat struct{ JSON bool }
 
 // Flag adds the flag.
@@ -28,7 +29,7 @@ func (f *LogFormat) Logger(out io.Writer, level slog.Level) *slog.Logger {
 	return slog.New(slog.NewTextHandler(out, opts))
 }
 
-// LogFormatOf returns the format of a command, text if it has no such flag.
+// LogFormatOf returns the log format of a command. A command without the flag has the format text.
 func LogFormatOf(cmd *cobra.Command) *LogFormat {
 	if flag := cmd.Flags().Lookup("log-format"); flag != nil {
 		if f, ok := flag.Value.(*LogFormat); ok {

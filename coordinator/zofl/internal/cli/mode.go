@@ -9,7 +9,7 @@ import (
 // CheckMode returns an error if users other than the owner can use a file that holds a secret.
 func CheckMode(name string) error {
 	info, err := os.Stat(name)
-	if err != nil || runtime.GOOS == "windows" { // its modes say nothing of who may read
+	if err != nil || runtime.GOOS == "windows" { // file modes on Windows do not say who may read
 		return err
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {

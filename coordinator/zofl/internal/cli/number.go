@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// leastOf is the annotation of a flag with the least number that it takes.
+// leastOf is the key of the annotation that holds the least number that a flag accepts.
 const leastOf = "zofl-least"
 
 // Positive marks the flag of a number that must not be 0, for [FlagValue].
@@ -17,8 +17,8 @@ func Positive(flags *pflag.FlagSet, name string) {
 	flags.Lookup(name).Annotations = map[string][]string{leastOf: {"1"}}
 }
 
-// FlagValue says which number or time to give instead of one that a flag refuses, without the words
-// of Go's packages. It returns other errors unchanged.
+// FlagValue returns an error that says which number or time to give instead of a value that a flag
+// refuses. The new text has no words of Go's packages. It returns other errors unchanged.
 func FlagValue(err error) error {
 	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {

@@ -17,14 +17,14 @@ import (
 	"github.com/zofl/zofl/plan/planfile"
 )
 
-// ReadPlan reads the plan in a file. Errors are usage errors, and say where in the file the
-// JSON is wrong.
+// ReadPlan reads the plan in a file. Its errors are usage errors. For wrong JSON they say the
+// position in the file.
 func ReadPlan(ctx context.Context, name string) (*plan.Plan, error) {
 	text, err := ReadFile(ctx, name)
 	if err != nil {
 		return nil, FileFault("plan", name, err)
 	}
-	text = textfile.JSON(text) // in which errors count lines and columns
+	text = textfile.JSON(text) // errors count lines and columns of this text
 	p, err := planfile.Parse(text)
 	if err == nil {
 		err = plancheck.Validate(p)
@@ -40,7 +40,7 @@ func ReadPlan(ctx context.Context, name string) (*plan.Plan, error) {
 	return nil, Usage(fmt.Errorf("%s: %w", name, err))
 }
 
-// position returns where a text is wrong, counting lines and characters from 1.
+// position returns the line and the column of a JSON syntax error. Both count from 1.
 func position(text []byte, syntax *json.SyntaxError) (line, column int) {
 	at := min(int(syntax.Offset), len(text)) // the bytes read, with the wrong one
 	if at > 0 && !strings.HasPrefix(syntax.Error(), "unexpected end") {
@@ -51,7 +51,8 @@ func position(text []byte, syntax *json.SyntaxError) (line, column int) {
 	return 1 + bytes.Count(before, []byte{'\n'}), 1 + utf8.RuneCount(before[begin:])
 }
 
-// AsUsage marks errors of a plan as usage errors: the person who wrote the plan can correct it.
+// AsUsage marks errors of a plan as usage errors, because the person who wrote the plan can correct
+// them.
 func AsUsage(err error) error {
 	if fault := (*plan.Error)(nil); errors.As(err, &fault) {
 		return Usage(err)
@@ -59,8 +60,8 @@ func AsUsage(err error) error {
 	return err
 }
 
-// WritePlan stores a plan in a new file, nested by section or flat with all fields. It never
-// overwrites a plan, because that would lose the run key of a run.
+// WritePlan stores a plan in a new file, nested by section, or flat with all fields. It never
+// overwrites a file, because an old plan may hold the run key of a run.
 func WritePlan(flag, name string, p *plan.Plan, flat bool) error {
 	text, err := planfile.Nested(p)
 	if flat {

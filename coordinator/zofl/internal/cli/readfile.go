@@ -27,7 +27,7 @@ var passings struct {
 
 // ReadFile reads a file that a flag names. If the file is not a regular one, such as a FIFO or the
 // pipe of a shell's <(command), ReadFile keeps the content, because such a file cannot be read
-// twice. There it may have to wait for a writer, and waits no longer than the context.
+// twice. Reading such a file may have to wait for a writer. The wait ends when the context ends.
 func ReadFile(ctx context.Context, name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err == nil && (info.Mode().IsRegular() || info.IsDir()) {
@@ -37,14 +37,14 @@ func ReadFile(ctx context.Context, name string) ([]byte, error) {
 		return content, nil
 	}
 	if err != nil {
-		return os.ReadFile(name) // its error names the file
+		return os.ReadFile(name) // the error names the file
 	}
 	type result struct {
 		content []byte
 		err     error
 	}
 	read := make(chan result, 1)
-	go func() { // stays behind when the context ends first, as does the program's interest
+	go func() { // goes on, unused, if the context ends first
 		content, err := readOnce(name)
 		read <- result{content, err}
 	}()
@@ -60,8 +60,8 @@ func ReadFile(ctx context.Context, name string) ([]byte, error) {
 	}
 }
 
-// ReadPrivate is ReadFile of a secret. It refuses to read a file that users other than the owner
-// can use.
+// ReadPrivate reads a file with a secret as ReadFile does. It returns an error if users other than
+// the owner can use the file.
 func ReadPrivate(ctx context.Context, name string) ([]byte, error) {
 	if err := CheckMode(name); err != nil && !errors.As(err, new(*fs.PathError)) {
 		return nil, err
@@ -82,8 +82,9 @@ func readOnce(name string) ([]byte, error) {
 	return content, err
 }
 
-// passed returns the content of a file that was read before. A passing with a nil info belongs to a
-// file that is gone, such as a FIFO that was removed after the read. Then its name identifies it.
+// passed returns the content of a file that ReadFile has kept. If info is nil, the file no longer
+// exists, such as a FIFO that was removed after the read. Then passed finds the content by the
+// file's name.
 func passed(name string, info os.FileInfo) ([]byte, bool) {
 	passings.Lock()
 	defer passings.Unlock()

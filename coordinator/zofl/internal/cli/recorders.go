@@ -2,7 +2,8 @@ package cli
 
 import "github.com/zofl/zofl/coordinator/report"
 
-// Recorders get every event, one after the other, up to an error.
+// Recorders pass every event to each recorder in turn. After an error they pass the event to no
+// further recorder.
 type Recorders []report.Recorder
 
 // Record implements [report.Recorder].

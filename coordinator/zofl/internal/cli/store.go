@@ -27,7 +27,7 @@ func Store(dir string, err error) error {
 	return err
 }
 
-// existing returns the longest beginning of a path that is there.
+// existing returns the longest part of a path, from its beginning, that exists.
 func existing(path string) string {
 	for {
 		parent := filepath.Dir(path)

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
 
-// NewTable returns a table that Render prints to out. Texts may be from elsewhere.
+// NewTable returns a table that Render prints to out. Its cells may hold texts from other programs.
 func NewTable(out io.Writer, header ...any) Table {
 	t := Table{table.NewWriter()}
 	t.SetOutputMirror(out)
@@ -21,7 +21,7 @@ func NewTable(out io.Writer, header ...any) Table {
 	return t
 }
 
-// A Table has cells that no terminal obeys.
+// A Table removes control characters from its cells, so that no cell can control the terminal.
 type Table struct{ table.Writer }
 
 func (t Table) AppendHeader(row table.Row, configs ...table.RowConfig) {
@@ -38,7 +38,7 @@ func (t Table) AppendRows(rows []table.Row, configs ...table.RowConfig) {
 	}
 }
 
-// AppendIf appends a row if there is something to say.
+// AppendIf appends a row if says is true.
 func (t Table) AppendIf(says bool, row ...any) {
 	if says {
 		t.AppendRow(row)
@@ -55,7 +55,7 @@ func plainRow(row table.Row) table.Row {
 	return plain
 }
 
-// Size writes a number of bytes with its unit.
+// Size writes a number of bytes with a suitable unit.
 func Size(bytes uint64) string {
 	switch {
 	case bytes >= 1<<30:
@@ -68,5 +68,5 @@ func Size(bytes uint64) string {
 	return fmt.Sprintf("%.1f KiB", float64(bytes)/(1<<10))
 }
 
-// TextWidth is where a warning or a note breaks lines, in columns.
+// TextWidth is the longest line of a warning or a note, in columns.
 const TextWidth = 90

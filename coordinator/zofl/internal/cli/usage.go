@@ -21,7 +21,8 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// Help makes `zofl help`. cobra's own prints help for unknown commands, and exits with 0.
+// Help makes `zofl help`. cobra's own help command prints help for unknown commands, and exits with
+// 0.
 func Help(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",
@@ -42,15 +43,15 @@ func Help(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// flagWidth is the width, in columns, at which the help of a flag breaks lines. The flag's name
-// stands to the left of it.
+// flagWidth is the longest line of a flag's help, in columns. The flag's name stands to the left of
+// the help.
 const flagWidth = 70
 
-// WrapFlags breaks the help of all flags into lines. cobra can do so by a usage template, but
-// that links text/template, which adds 4 MB to the program.
+// WrapFlags breaks the help of all flags into lines. cobra's usage template could do so too, but a
+// template links text/template, and adds 4 MB to the program.
 func WrapFlags(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		// pflag appends the default, if it is not zero: leave room for it.
+		// pflag appends the default value if it is not zero. Leave room for the default.
 		room := strings.Repeat("\x00", len(fmt.Sprintf("(default %q)", f.DefValue)))
 		f.Usage = strings.TrimRight(Wrapped(f.Usage+" "+room, flagWidth), " \x00")
 		switch f.DefValue {
@@ -81,7 +82,7 @@ func Wrapped(text string, width int) string {
 	return strings.Join(append(lines, line), "\n")
 }
 
-// CauseOf returns why a file cannot be used, without its name.
+// CauseOf returns an error about a file without the file's name.
 func CauseOf(err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err
@@ -89,7 +90,7 @@ func CauseOf(err error) error {
 	return err
 }
 
-// Given returns the named flags that are on the command line, with their dashes.
+// Given returns those of the named flags that are on the command line, with two dashes.
 func Given(cmd *cobra.Command, names ...string) (flags []string) {
 	for _, name := range names {
 		if cmd.Flags().Changed(name) {
@@ -108,7 +109,7 @@ func Useless(cmd *cobra.Command, reason string, names ...string) error {
 	return nil
 }
 
-// OneLine joins the lines of a text: cobra puts suggestions on lines of their own.
+// OneLine joins the lines of a text. In cobra's errors, suggestions are on lines of their own.
 func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // CheckRun returns an error unless the text can be the name of a run.

@@ -27,8 +27,8 @@ type Connection struct {
 	plaintext, tlsFirst             bool
 	cmd                             *cobra.Command // that has the flags, nil without one
 
-	// Of a --context alone.
-	context               *[6]string // the settings that it has
+	// Only a --context sets the fields below.
+	context               *[6]string // the settings of the context
 	user, password, token string
 }
 
@@ -64,8 +64,8 @@ func (c *Connection) Named() bool {
 	return c.plaintext || c.Creds != "" || c.NKey != "" || c.ca != "" || c.cert != "" || c.key != ""
 }
 
-// options returns the options that the flags make. Errors are usage errors. Answers come below
-// inbox, or where the NATS library chooses if it is empty.
+// options returns the NATS options for the flags. Its errors are usage errors. inbox is the prefix
+// of the subjects for answers. If inbox is empty, the NATS library chooses the prefix.
 func (c *Connection) options(name, inbox string) ([]nats.Option, error) {
 	if err := c.check(); err != nil {
 		return nil, cli.Usage(err)
@@ -74,7 +74,8 @@ func (c *Connection) options(name, inbox string) ([]nats.Option, error) {
 		nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
 		nats.ReconnectWait(250 * time.Millisecond),
 		nats.ReconnectJitter(250*time.Millisecond, time.Second),
-		// A server names other servers in a greeting that comes before TLS. Only --url decides.
+		// A server's greeting names other servers, and comes before TLS. So connect only to servers in
+		// --url.
 		nats.IgnoreDiscoveredServers(),
 	}
 	if inbox != "" {
@@ -104,7 +105,8 @@ func CoordinatorFlag(cmd *cobra.Command, keys *string) {
 		"default: that in --creds, or none")
 }
 
-// Coordinator returns the keys that a flag names, or else the creds file.
+// Coordinator returns the coordinator's keys: those in the flag or, without the flag, those in the
+// creds file.
 func (c *Connection) Coordinator(flag string) (signed.Keys, error) {
 	if flag != "" || c.Creds == "" {
 		keys, err := signed.ParseKeys(flag)
@@ -160,8 +162,8 @@ func (c *Connection) check() error {
 	return nil
 }
 
-// clear says whether anybody on the network path could read a connection to an address although the
-// user did not ask for that. The flags that name certificates demand TLS of nats:// too.
+// clear says whether a connection to an address would have no TLS although the user did not ask for
+// plaintext. With the flags that name certificates, nats:// has TLS too.
 func (c *Connection) clear(u *url.URL) bool {
 	if c.plaintext || IsLoopback(u.Hostname()) {
 		return false
@@ -178,7 +180,7 @@ func checkAddress(address string) (*url.URL, error) {
 	switch {
 	case err != nil && !strings.Contains(address, "@"):
 		return nil, fmt.Errorf("--url %s: no address: write it as tls://host:4222", address)
-	case err != nil: // the error quotes the address, and so a password
+	case err != nil: // the error quotes the address, which may have a password
 		return nil, errors.New("--url is no address: write it as tls://host:4222, " +
 			"and % / ? # of a password as %25 %2F %3F %23")
 	case !slices.Contains(schemes, u.Scheme):
@@ -215,7 +217,8 @@ func (c *Connection) Redacted() string {
 // DialWithin bounds an attempt to connect to one server.
 const DialWithin = 2 * time.Second
 
-// Dial connects once. It fails if none of at most three servers answers within five seconds.
+// Dial tries once to connect. It returns an error if none of at most three servers answers within
+// five seconds.
 func (c *Connection) Dial(name, inbox string) (*nats.Conn, error) {
 	opts, err := c.options(name, inbox)
 	if err != nil {
@@ -230,8 +233,8 @@ func (c *Connection) Dial(name, inbox string) (*nats.Conn, error) {
 	return nc, nil
 }
 
-// Await connects now, or as soon as the broker answers. It is for commands that run for long: they
-// survive an absence of the broker. The log is told why there is no connection.
+// Await connects now, or as soon as the broker answers. Commands that run for long use Await, so
+// that they survive an absence of the broker. Await logs why there is no connection.
 func (c *Connection) Await(name, inbox string, log *slog.Logger) (*nats.Conn, error) {
 	opts, err := c.options(name, inbox)
 	if err != nil {
@@ -262,7 +265,7 @@ func SplitAddress(flag, address string) (host string, port uint64, err error) {
 	return host, port, nil
 }
 
-// IsLoopback says whether a host is only this machine, whatever names resolve to.
+// IsLoopback says whether a host is localhost or a loopback address. It resolves no names.
 func IsLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
@@ -273,12 +276,13 @@ func hasAuthority(creds []byte) bool {
 	return strings.Contains(string(creds), "-----BEGIN CERTIFICATE-----")
 }
 
-// InboxOf is the prefix of the subjects for answers to a role without a user name.
+// InboxOf returns the prefix of the subjects for answers to a role without a user name.
 func InboxOf(role grant.Role, run string) string {
 	return (&grant.Use{Run: run}).Inbox(role)
 }
 
-// Reachable returns an address of this machine that a broker at --listen takes.
+// Reachable returns an address at which a program on this machine reaches a broker that listens at
+// --listen.
 func Reachable(listen string) string {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/zofl/zofl/internal/textfile"
 )
 
-// A natsContext is a file of the nats program, which keeps one for each broker and user. Other
-// fields of a context do not concern a connection.
+// A natsContext is a file of the nats program with the settings for a broker and a user. The other
+// fields of such a file do not concern a connection.
 type natsContext struct {
 	URL      string `json:"url"`
 	Token    string `json:"token"`
@@ -40,7 +40,7 @@ type natsContext struct {
 	CertStore string `json:"windows_cert_store"`
 }
 
-// contextFlag is the flag --context of a connection. It fills in the other flags.
+// contextFlag is the value of the flag --context of a connection. Setting it sets the other flags.
 type contextFlag struct {
 	c    *Connection
 	name string
@@ -49,7 +49,7 @@ type contextFlag struct {
 func (f *contextFlag) String() string { return f.name }
 func (f *contextFlag) Type() string   { return "string" }
 
-// Set reads the context. The error says what is wrong with it.
+// Set reads the context with a name. The error says what is wrong with the context.
 func (f *contextFlag) Set(name string) error {
 	if f.c.settings() != [6]string{} {
 		return errContextToo
@@ -80,16 +80,16 @@ func (c *Connection) contextFlags(cmd *cobra.Command) {
 	}
 }
 
-// settings are the values that a context sets.
+// settings returns the values of the flags that a context can set.
 func (c *Connection) settings() [6]string {
 	return [6]string{c.URL, c.Creds, c.NKey, c.ca, c.cert, c.key}
 }
 
-// errContextToo means that a context and another flag say two things.
+// errContextToo means that --context and another flag both name a broker or a user.
 var errContextToo = errors.New("--context says which broker and user: leave out --url and the " +
 	"flags of a user or certificate, or --context")
 
-// contextFile returns the file of a context.
+// contextFile returns the path of a context's file.
 func contextFile(name string) (string, error) {
 	if name == "" || strings.ContainsAny(name, `/\`) || strings.Contains(name, "..") {
 		return "", fmt.Errorf("%q is no name of a context: give one that `nats context ls` lists", name)
@@ -123,7 +123,8 @@ func readContext(file string) (*natsContext, error) {
 	return n, nil
 }
 
-// fill copies the values of a context to a connection. The error names a field that it cannot have.
+// fill copies the values of a context to a connection. The error names a field of the context that
+// connections do not support.
 func (n *natsContext) fill(c *Connection) error {
 	for _, f := range []struct{ name, value, remedy string }{
 		{"nsc", n.NSC, "write the user with `nsc generate creds`, and name that file as creds"},
@@ -156,7 +157,7 @@ func (n *natsContext) fill(c *Connection) error {
 	return nil
 }
 
-// expand returns a path as the nats program reads it: with variables, and ~ for the home directory.
+// expand replaces variables in a path, and ~ by the home directory, as the nats program does.
 func expand(path string) string {
 	path = os.ExpandEnv(path)
 	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || strings.HasPrefix(rest, "/")) {
@@ -167,7 +168,7 @@ func expand(path string) string {
 	return path
 }
 
-// contexts completes names of contexts, for shells.
+// contexts returns the names of contexts, with which shells complete --context.
 func contexts(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	file, err := contextFile("any")
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 )
 
-// toldOnce marks the flags that the help of a topic tells for all commands.
+// toldOnce marks the flags that only the help of the topic describes, for all commands.
 const toldOnce = "told once"
 
-// topic is the command that tells them.
+// topic is the name of the command whose help describes the flags marked with toldOnce.
 const topic = "connection"
 
-// tellOnce marks all flags of a connection but --url.
+// tellOnce marks all flags of a connection except --url with toldOnce.
 func tellOnce(flags *pflag.FlagSet) {
 	for _, name := range append(FlagNames, "context") {
 		if err := flags.SetAnnotation(name, toldOnce, nil); err != nil {
@@ -22,7 +22,8 @@ func tellOnce(flags *pflag.FlagSet) {
 	}
 }
 
-// Topic is `zofl help connection`: it describes --url and the related flags, once for all commands.
+// Topic is `zofl help connection`: its help describes --url and the related flags, once for all
+// commands.
 func Topic() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   topic,
@@ -37,8 +38,8 @@ The other flags are for brokers that speak TLS, and that let in only users they 
 	return cmd
 }
 
-// TellOnce makes the help of each command below root, except Topic's, name the topic instead of the
-// flags that the topic describes.
+// TellOnce changes the help of each command below root, except that of Topic. Instead of the flags
+// that Topic describes, the help names the topic.
 func TellOnce(root *cobra.Command) {
 	usual := (&cobra.Command{}).UsageFunc()
 	root.SetUsageFunc(func(cmd *cobra.Command) error {

@@ -35,8 +35,8 @@ func (c *Connection) commands() context.Context {
 	return context.Background()
 }
 
-// login returns the options of a user and of certificates. A connection reads the files anew each
-// time it connects, so that renewed files count.
+// login returns the options of a user and of certificates. A connection reads the files at each
+// reconnect, so that it uses renewed files.
 func (c *Connection) login() (opts []nats.Option, err error) {
 	if c.Creds != "" {
 		opts = append(opts, nats.UserJWT(func() (string, error) {
@@ -68,7 +68,7 @@ func (c *Connection) login() (opts []nats.Option, err error) {
 	return opts, nil
 }
 
-// publicOf returns the public key of a user. A file holds the seed.
+// publicOf returns the public key of the user whose seed is in a file.
 func (c *Connection) publicOf(file string) (string, error) {
 	content, err := c.ReadPrivate(file)
 	if err != nil {
@@ -119,7 +119,7 @@ func (c *Connection) certificate() (tls.Certificate, error) {
 	return pair, err
 }
 
-// roots returns the authorities in a file.
+// roots returns the certificate authorities in a file.
 func (c *Connection) roots(file string) (*x509.CertPool, error) {
 	content, err := c.read(file)
 	if err != nil {
@@ -132,8 +132,8 @@ func (c *Connection) roots(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// authority returns the file with the authorities to trust, "" for the system's. A creds file of
-// zofl device add also holds the certificate of its broker.
+// authority returns the file with the certificate authorities to trust. It returns "" for the
+// system's authorities. A creds file of zofl device add also holds the certificate of its broker.
 func (c *Connection) authority() string {
 	if c.ca != "" || c.Creds == "" {
 		return c.ca

@@ -16,11 +16,11 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 )
 
-// A reach tells a person whether the broker can be reached: each reason once, and when the problem
-// is over.
+// A reach logs why a connection does not reach the broker. It logs each reason once, and logs when
+// the connection works again.
 //
-// It is the dialer of its connection, because the NATS library keeps the reasons of refused
-// connections to itself.
+// A reach is also the dialer of its connection, because the NATS library does not report why a
+// server refused a TCP connection.
 type reach struct {
 	net.Dialer
 	broker string
@@ -43,7 +43,7 @@ func newReach(c *Connection, within time.Duration, log *slog.Logger) *reach {
 func (r *reach) options() []nats.Option {
 	opts := []nats.Option{nats.SetCustomDialer(r), nats.Timeout(r.Timeout)}
 	if r.log == nil {
-		// The library would print what the broker says as it comes.
+		// Otherwise the library would print the broker's errors.
 		return append(opts, nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	}
 	return append(opts,
@@ -68,7 +68,8 @@ func (r *reach) Dial(network, address string) (net.Conn, error) {
 	return conn, err
 }
 
-// watch says so if the broker has not answered within three seconds, whatever the reason.
+// watch logs a warning if the connection is not established within three seconds, whatever the
+// reason.
 func (r *reach) watch(nc *nats.Conn) {
 	time.AfterFunc(3*time.Second, func() {
 		if s := nc.Status(); s == nats.CONNECTED || s == nats.CLOSED {
@@ -96,26 +97,26 @@ func (r *reach) connected(nc *nats.Conn) {
 // failed tells why an attempt to connect failed.
 func (r *reach) failed(err error) { r.tell(r.remedied(r.reason(err))) }
 
-// tell warns of a reason unless it was told since the last connection. Several servers may have
-// several reasons.
+// tell logs a reason as a warning, unless it was logged since the last connection. Several servers
+// may give several reasons.
 func (r *reach) tell(reason string) {
 	if r.first(r.told, reason) {
 		r.log.Warn("no connection to the broker, trying again", "broker", r.broker, "reason", reason)
 	}
 }
 
-// note reports, once, an error of the broker about a working connection, such as a subject that the
-// user may not use.
+// note logs, once, an error that the broker sends over a working connection, such as a subject that
+// the user may not use.
 func (r *reach) note(err error) {
 	if !refusal(err) && r.first(r.notes, err.Error()) {
 		r.log.Warn("the broker reports an error", "broker", r.broker, "err", err)
 	}
 }
 
-// mostTold bounds how many texts a reach remembers.
+// mostTold bounds how many logged texts a reach remembers.
 const mostTold = 100
 
-// first says whether a text was not reported before.
+// first says whether told does not have a text yet, and adds the text.
 func (r *reach) first(told map[string]bool, text string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -126,8 +127,8 @@ func (r *reach) first(told map[string]bool, text string) bool {
 	return true
 }
 
-// reason returns why connecting failed. If connections are refused, the NATS library says only that
-// there are no servers.
+// reason returns why connecting failed. If the servers refuse TCP connections, the error of the
+// NATS library says only that there are no servers.
 func (r *reach) reason(err error) error {
 	if !errors.Is(err, nats.ErrNoServers) {
 		return err
@@ -162,7 +163,7 @@ func textOf(err error) string {
 	return err.Error()
 }
 
-// remedied returns a reason and its remedy.
+// remedied returns the text of an error with a remedy.
 func remedied(err error) string {
 	var unknown *net.DNSError
 	var invalid x509.CertificateInvalidError
@@ -188,8 +189,8 @@ func remedied(err error) string {
 	}
 }
 
-// expired says when a broker's certificate is not valid, without the time of day: that would be
-// another reason at each attempt.
+// expired says from or until which day a broker's certificate is valid. The text has no time of
+// day, because a text that differs at each attempt would count as a new reason.
 func expired(c *x509.Certificate, now time.Time) string {
 	if now.Before(c.NotBefore) {
 		return fmt.Sprintf("the broker's certificate is not valid before %s: set this machine's clock",
@@ -199,8 +200,8 @@ func expired(c *x509.Certificate, now time.Time) string {
 		"does when it starts, or set this machine's clock", c.NotAfter.UTC().Format(time.DateTime))
 }
 
-// fault returns an error of connecting with its exit code: the broker that does not let this user
-// in is the user's to correct.
+// fault returns an error of connecting with its exit code. If the broker refuses the user's
+// credentials, it is a usage error.
 func (r *reach) fault(err error) error {
 	err = r.reason(err)
 	said := fmt.Errorf("broker %s: %w", r.broker, &reasonError{r.remedied(err), err})
@@ -224,7 +225,7 @@ func isTimeout(err error) bool {
 	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// refusal says whether a broker answered and let this user not in.
+// refusal says whether a broker answered but refused this user's credentials.
 func refusal(err error) bool {
 	for _, e := range []error{nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked,
 		nats.ErrAccountAuthExpired, nats.ErrNkeysNotSupported} {

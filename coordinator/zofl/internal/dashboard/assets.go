@@ -22,7 +22,7 @@ var types = map[string]string{
 	".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", "": "text/plain; charset=utf-8",
 }
 
-// assets serves the page's files. They need no token, because they say nothing about a run.
+// assets serves the page's files. These files need no token, because they say nothing about a run.
 func (s *Server) assets() {
 	err := fs.WalkDir(page, "page", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -44,7 +44,8 @@ func (s *Server) assets() {
 	}
 }
 
-// asset serves a file. A browser keeps it, and asks whether it is still the same.
+// asset serves a file. A browser may cache the file, and asks each time whether the file has
+// changed.
 func asset(content []byte, kind string) http.Handler {
 	sum := sha256.Sum256(content)
 	tag := `"` + hex.EncodeToString(sum[:8]) + `"`

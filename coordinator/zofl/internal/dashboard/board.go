@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A Run is the part of a coordinator that a board shows and commands. [operate.Desk] is one.
+// A Run is the part of a coordinator that a board shows and commands. [operate.Desk] implements it.
 type Run interface {
 	Status() operate.Status
 	Plan() plan.Plan
@@ -21,7 +21,7 @@ type Run interface {
 
 var _ Run = (*operate.Desk)(nil)
 
-// mostHappened is how many events of devices a board keeps.
+// mostHappened bounds how many events of devices a board keeps.
 const mostHappened = 200
 
 // A Board shows one run. It is a [report.Recorder] for the events of devices, which no history
@@ -33,13 +33,13 @@ const mostHappened = 200
 type Board struct {
 	server  *Server
 	history *history.History
-	boot    string // begins the numbers of messages
+	boot    string // a random prefix of message numbers
 
 	mu       sync.Mutex // guards what follows
 	run      Run        // nil: nobody leads yet
 	name     string     // of the run
 	happened []mark
-	news     []mark // of these, what no message had yet
+	news     []mark // the events that no message has had yet
 	original *plan.Plan
 
 	readers  map[*reader]struct{}
@@ -74,7 +74,7 @@ func (b *Board) title() string {
 	return b.name
 }
 
-// Record implements [report.Recorder]. It never fails and never waits.
+// Record implements [report.Recorder]. Record never fails and never waits.
 func (b *Board) Record(e report.Event) error {
 	m, ok := happening(&e, time.Now())
 	if !ok {

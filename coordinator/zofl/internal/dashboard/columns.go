@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 )
 
-// numbers are a column in JSON, with null for what is not a number. Seven digits are all that a
-// float32 has; times, in seconds since 1970, have three decimals.
+// numbers are the column of a table in JSON, with null for a NaN or an infinity. MarshalJSON writes
+// seven digits, as many as a float32 has. Times, in seconds since 1970, have three decimals.
 type numbers []float64
 
 // MarshalJSON implements [json.Marshaler].
@@ -34,10 +34,10 @@ func (c numbers) MarshalJSON() ([]byte, error) {
 	return append(b, ']'), nil
 }
 
-// rounds are points by columns: thousands of rounds have their names once.
+// rounds are points in columns by name, so that the JSON of thousands of rounds has each name once.
 type rounds map[string]numbers
 
-// names are those that the page has for some columns.
+// names maps names of figures to the page's names of columns, where they differ.
 var names = map[string]string{"rejected": "refused", "bytes_up": "up", "bytes_down": "down"}
 
 // An evaluation is the metrics that devices measured for the state after record N.
@@ -48,8 +48,8 @@ type evaluation struct {
 	Metrics map[string]*float64 `json:"metrics"`
 }
 
-// split returns the rounds among points, nil if there is none, and the evaluations. The first phase
-// of a round of two is no round of its own.
+// split returns the rounds and the evaluations among points. It returns nil rounds if there are
+// none. The first phase of a round of two phases does not count as a round.
 func split(points []history.Point) (c rounds, evaluations []evaluation) {
 	for i := range points {
 		p := &points[i]

@@ -12,7 +12,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 )
 
-// command does a command, as the operator's service does it.
+// command carries out an operator's command, as package operate does for commands over the broker.
 func (s *Server) command(w http.ResponseWriter, r *http.Request, b *Board) {
 	verb := r.PathValue("verb")
 	if !slices.Contains(operate.Verbs(), verb) {
@@ -20,7 +20,7 @@ func (s *Server) command(w http.ResponseWriter, r *http.Request, b *Board) {
 			strings.Join(operate.Verbs(), ", "))
 		return
 	}
-	// A form of another page cannot have this type.
+	// A form on a page of another site cannot send this content type.
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil ||
 		kind != "application/json" {
 		fail(w, http.StatusUnsupportedMediaType, "send JSON, with Content-Type: application/json")

@@ -19,11 +19,12 @@ type device struct {
 // mostRows is how many devices an answer has at most.
 const mostRows = 500
 
-// freshFor is how long a list of devices serves: thousands are looked at once a second at most.
+// freshFor is how long a listing uses one list of devices, so that it reads thousands of devices at
+// most once a second.
 const freshFor = time.Second
 
-// A listing holds the devices of a run as they were a moment ago, and the order in which they were
-// sorted last. The requests of a page that scrolls have one order.
+// A listing caches the devices of a run, at most freshFor old, and the devices in the order that
+// was last requested. All requests of a page that scrolls have the same order.
 type listing struct {
 	mu      sync.Mutex // guards the rest
 	at      time.Time
@@ -34,7 +35,7 @@ type listing struct {
 	ordered []*operate.Device
 }
 
-// fleet is how many devices are where.
+// fleet counts the devices by state.
 type fleet struct {
 	Members int            `json:"members"`
 	Open    bool           `json:"open,omitempty"` // an open roster has no list
@@ -42,7 +43,7 @@ type fleet struct {
 	States  map[string]int `json:"states"`
 }
 
-// fresh looks at the devices, unless that was a moment ago. The caller holds mu.
+// fresh reads the devices, unless the list is younger than freshFor. The caller holds mu.
 func (l *listing) fresh(run Run, now time.Time) {
 	if l.devices != nil && now.Sub(l.at) < freshFor {
 		return
@@ -75,7 +76,7 @@ func (l *listing) summary(run Run, open bool) fleet {
 	return f
 }
 
-// page returns devices of a view from a row on, and how many there are.
+// page returns at most count devices of a view from a row on, and how many devices the view has.
 func (l *listing) page(run Run, v operate.View, from, count int) (rows []device, total int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,7 +100,7 @@ func (s *Server) devices(w http.ResponseWriter, r *http.Request, b *Board) {
 	values := r.URL.Query()
 	v := operate.View{Sort: values.Get("sort"), State: values.Get("state"), ID: values.Get("find"),
 		Descending: values.Get("order") == "desc"}
-	if v.Sort == "digest" { // those that differ are named in the digests
+	if v.Sort == "digest" { // page sorts by digest itself
 		v.Sort = ""
 	}
 	from, ok := whole(values, "from", 0)
@@ -117,7 +118,7 @@ func (s *Server) devices(w http.ResponseWriter, r *http.Request, b *Board) {
 	reply(w, http.StatusOK, map[string]any{"devices": rows, "total": total, "from": from})
 }
 
-// whole reads a number of a query.
+// whole reads a whole number from the query of a URL.
 func whole(values url.Values, name string, none int) (int, bool) {
 	text := values.Get(name)
 	if text == "" {

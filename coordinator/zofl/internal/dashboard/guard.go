@@ -9,7 +9,7 @@ import (
 )
 
 // policy is the page's Content-Security-Policy: the page may load from this server only and connect
-// to it only, and may hold no inline script or style.
+// to this server only, and may contain no inline script or style.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
 	"img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -22,9 +22,10 @@ func setHeaders(h http.Header) {
 	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
 }
 
-// foreign says why a request does not come from this server's own page; "" if it may. A page
-// elsewhere could point a name of its own at this address (DNS rebinding), so names count, and
-// addresses cannot be pointed.
+// foreign says why a request does not come from this server's own page. It returns "" if the
+// request may come from there. The page of another site could make a name of its own resolve to
+// this address (DNS rebinding). So foreign accepts only localhost and the names in the Config. It
+// accepts every IP address, because an address needs no DNS.
 func (s *Server) foreign(r *http.Request) string {
 	host := hostOf(r.Host)
 	if !s.knows(host) {
@@ -38,7 +39,7 @@ func (s *Server) foreign(r *http.Request) string {
 		}
 	}
 	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
-		// A link from elsewhere may open the page, which shows nothing to whoever has the link.
+		// A link on another site may open the page, because the site cannot read what the page shows.
 		if r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Method != http.MethodGet ||
 			strings.HasPrefix(r.URL.Path, "/api/") {
 			return "pages of others may not ask"
@@ -47,7 +48,7 @@ func (s *Server) foreign(r *http.Request) string {
 	return ""
 }
 
-// hostOf is the name in a Host header, without port and brackets.
+// hostOf returns the name in a Host header, without port and brackets.
 func hostOf(header string) string {
 	if host, _, err := net.SplitHostPort(header); err == nil {
 		return host

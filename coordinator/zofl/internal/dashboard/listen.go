@@ -41,9 +41,9 @@ func (s *Server) Start(a Address) (stop func(), err error) {
 	return func() { cancel(); <-ended }, nil
 }
 
-// announce logs where the page is. The address contains the token if a person reads the output or
-// if no file holds the token. A stored log must not contain it: more people read it than may
-// command the run.
+// announce logs the address of the page. The address contains the token if a person reads the
+// output or if no file holds the token. A stored log must not contain the token, because more
+// people read the log than may command the run.
 func (s *Server) announce(url, file string) {
 	with := url + "#token=" + s.cfg.Token
 	switch {

@@ -12,7 +12,7 @@ type planView struct {
 	Rounds  uint64   `json:"rounds"` // 0: without an end
 	Metrics []string `json:"metrics"`
 	Fields  []field  `json:"fields"`
-	Changed []string `json:"changed"` // since this program leads
+	Changed []string `json:"changed"` // fields that changed since this program leads the run
 }
 
 // A field is one field of the plan, with its value in the form of a plan file.
@@ -29,7 +29,7 @@ type field struct {
 // secrets are fields that the page does not show.
 var secrets = map[string]bool{"run_key": true, "key_check": true}
 
-// planOf returns a plan, and the changes since the original.
+// planOf returns the fields of a plan, and which of them differ from the original plan.
 func planOf(p, original *plan.Plan) planView {
 	out := planView{Rounds: p.Rounds, Metrics: append([]string{}, p.Metrics...), Changed: []string{}}
 	now, before := values(p), values(original)
@@ -41,7 +41,7 @@ func planOf(p, original *plan.Plan) planView {
 		if !set {
 			v = zeroOf(f)
 		}
-		// Of a value that devices found, "auto" was all that was said.
+		// A value that devices found does not count as changed: the original plan said "auto".
 		base, auto := strings.CutSuffix(f.Name, "_auto")
 		found := auto && before[base] == "auto"
 		if now[f.Name] != before[f.Name] && !found {
@@ -53,11 +53,11 @@ func planOf(p, original *plan.Plan) planView {
 	return out
 }
 
-// values are the fields that are not zero, by their names.
+// values returns the values of the fields that are not zero, by field name.
 func values(p *plan.Plan) map[string]string {
 	list, err := planfile.Values(p)
 	if err != nil {
-		return nil // of a number that is not finite, which no plan has
+		return nil // only a number that is not finite, which no plan has
 	}
 	m := make(map[string]string, len(list))
 	for _, v := range list {
@@ -66,7 +66,7 @@ func values(p *plan.Plan) map[string]string {
 	return m
 }
 
-// choices are the names of a choice.
+// choices returns the names that the value of a field can have.
 func choices(f plan.Field) (names []string) {
 	for _, c := range f.Choices() {
 		if c != "" {
@@ -76,7 +76,7 @@ func choices(f plan.Field) (names []string) {
 	return names
 }
 
-// zeroOf is the value of a field that is zero.
+// zeroOf returns the text for the zero value of a field.
 func zeroOf(f plan.Field) string {
 	switch f.Form() {
 	case "choice":

@@ -16,28 +16,28 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// How often a page hears of a run.
+// These constants say how often a pump sends changes of a run to pages.
 const (
 	roundsEvery = 200 * time.Millisecond
 	statusEvery = time.Second
 	fleetEvery  = 2 * time.Second
-	lingerFor   = 30 * time.Second // a pump goes on for readers who reconnect
+	lingerFor   = 30 * time.Second // how long a pump runs without readers, which may reconnect
 )
 
-// A message is an event for pages, encoded.
+// A message is an encoded server-sent event for pages.
 type message struct {
 	number uint64
 	bytes  []byte
 }
 
-// Readers that reconnect get the messages they missed, up to this many messages and bytes. With
-// more messages, or after a longer time, they get a snapshot.
+// A reader that reconnects gets the messages that it missed, up to mostMessages messages and
+// mostBytes bytes. If it missed more, it gets a snapshot.
 const (
 	mostMessages = 256
 	mostBytes    = 4 << 20
 )
 
-// A change is the content of a message. A snapshot is the whole content.
+// A change is the content of a message. A snapshot has all fields.
 type change struct {
 	Version     string       `json:"version,omitempty"`
 	Status      *status      `json:"status,omitempty"`
@@ -48,7 +48,7 @@ type change struct {
 	Fleet       *fleet       `json:"fleet,omitempty"`
 }
 
-// A status is the coordinator's, with its survey in words and its refused messages by cause.
+// A status is the coordinator's status, with the survey in words and the refused messages by cause.
 type status struct {
 	operate.Status
 	Asks  string `json:"asks,omitempty"`
@@ -81,7 +81,7 @@ type pump struct {
 	b   *Board
 	sub *history.Subscription
 
-	status, plan, fleet    []byte // as the last message had them
+	status, plan, fleet    []byte // JSON in the last message
 	statusAt, fleetAt      time.Time
 	statusStale, planStale bool
 }
@@ -122,11 +122,11 @@ func (b *Board) abandoned() bool {
 		return false
 	}
 	b.pumping, b.messages, b.news = false, nil, nil
-	b.last++ // what happens unseen is a gap
+	b.last++ // a reader that comes back sees the gap, and gets a snapshot
 	return true
 }
 
-// turn sends readers the news.
+// turn sends the readers the changes since the last call.
 func (p *pump) turn() {
 	update, now := p.sub.Take(), time.Now()
 	if update.Lost > 0 {
@@ -154,7 +154,7 @@ func (p *pump) turn() {
 			c.Plan = pl
 		}
 	}
-	// Where rounds close, devices were heard of; where nothing happens, none was.
+	// Devices change only when rounds close, so send no fleet while nothing happens.
 	if p.statusStale && now.Sub(p.fleetAt) >= fleetEvery {
 		p.fleetAt, p.statusStale = now, false
 		pln := run.Plan()
@@ -167,7 +167,7 @@ func (p *pump) turn() {
 	}
 }
 
-// fresh says whether a value differs from the last one, and keeps it.
+// fresh says whether the JSON of a value differs from last, and stores the JSON in last.
 func fresh(last *[]byte, v any) bool {
 	b, err := json.Marshal(v)
 	if err != nil || bytes.Equal(b, *last) {
@@ -194,7 +194,7 @@ func (b *Board) planNow(run Run) *planView {
 	return &p
 }
 
-// snapshot is all that a page needs to begin.
+// snapshot returns all data that a page needs to begin.
 func (b *Board) snapshot() *change {
 	run := b.leader()
 	points, marks := b.history.Snapshot(0)
@@ -216,7 +216,7 @@ func (b *Board) snapshot() *change {
 	return c
 }
 
-// encode writes an event of a stream.
+// encode returns the bytes of a server-sent event.
 func (b *Board) encode(name string, number uint64, c *change) ([]byte, error) {
 	data, err := json.Marshal(c)
 	if err != nil {
@@ -229,7 +229,7 @@ func (b *Board) encode(name string, number uint64, c *change) ([]byte, error) {
 	return out, nil
 }
 
-// publish hands a message to all readers. It drops readers that have not taken the last messages.
+// publish hands a message to all readers. It drops readers that are mostWaiting messages behind.
 func (b *Board) publish(name string, c *change) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -256,8 +256,8 @@ func (b *Board) publish(name string, c *change) {
 	}
 }
 
-// missed returns the messages after the last one that a reader got, and whether they are all that
-// it missed. The caller holds mu.
+// missed returns the messages after the message had that a reader got last. ok says whether the
+// board still has all messages that the reader missed. The caller holds mu.
 func (b *Board) missed(had string) (list [][]byte, ok bool) {
 	boot, text, _ := strings.Cut(had, "-")
 	number, err := strconv.ParseUint(text, 10, 64)

@@ -19,10 +19,11 @@ import (
 type Config struct {
 	// Token is the secret that commands need, in the header Authorization: Bearer. See [NewToken].
 	Token string
-	// Guarded: reading needs the token, too.
+	// Guarded says that reading needs the token too.
 	Guarded bool
 	// Hosts are names of this server, in addition to localhost and addresses. The server refuses a
-	// request to another name: a hostile page could have made that name point here.
+	// request to another name, because a hostile site could have made that name resolve to this
+	// address.
 	Hosts  []string
 	Logger *slog.Logger // nil: nothing is logged
 }
@@ -58,8 +59,8 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// Mount adds another handler, for a pattern of [http.ServeMux] such as "GET /metrics". It is
-// guarded as reading is.
+// Mount adds another handler, for a pattern of [http.ServeMux] such as "GET /metrics". If the
+// server is Guarded, requests to the handler need the token.
 func (s *Server) Mount(pattern string, h http.Handler) {
 	if s.cfg.Guarded {
 		h = s.locked(h)
@@ -67,13 +68,13 @@ func (s *Server) Mount(pattern string, h http.Handler) {
 	s.mux.Handle(pattern, h)
 }
 
-// Board returns a board for a run. A history keeps the rounds of the run. It is shown once it is
-// led.
+// Board returns a board for the run whose rounds a history keeps. The server shows the board after
+// the first [Board.Lead].
 func (s *Server) Board(h *history.History) *Board {
 	return &Board{server: s, history: h, boot: newBoot()}
 }
 
-// How long a client may take.
+// These constants bound the time and the header bytes of a client's request.
 const (
 	headerWithin = 5 * time.Second
 	writeWithin  = 10 * time.Second
@@ -156,7 +157,7 @@ func (s *Server) all() []*Board {
 	return slices.Clone(s.boards)
 }
 
-// of calls a handler with the board of the run in the path.
+// of returns a handler that calls h with the board of the run in the URL's path.
 func (s *Server) of(h func(http.ResponseWriter, *http.Request, *Board)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, b := range s.all() {
@@ -178,7 +179,7 @@ func reply(w http.ResponseWriter, code int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(v) // a client that left needs no answer
+	_ = json.NewEncoder(w).Encode(v) // an error means that the client has left
 }
 
 // fail answers with an error, in words.

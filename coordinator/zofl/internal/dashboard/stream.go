@@ -5,13 +5,14 @@ import (
 	"time"
 )
 
-// mostStreams is how many pages a server feeds at once.
+// mostStreams bounds how many streams a server has at once.
 const mostStreams = 64
 
-// mostWaiting is how many messages wait for a reader before it is dropped.
+// mostWaiting bounds how many messages wait for a reader. The board drops a reader with more.
 const mostWaiting = 32
 
-// aliveEvery is how often a stream says something, so that a page notices a dead connection.
+// aliveEvery is the longest silence of a stream. A page takes a longer silence for a dead
+// connection.
 const aliveEvery = 10 * time.Second
 
 // A reader is a page that gets messages.
@@ -19,7 +20,7 @@ type reader struct {
 	messages chan []byte // closed when the reader is dropped
 }
 
-// stream feeds a page until it leaves, is too slow, or the server closes.
+// stream sends messages to a page until the page leaves or is too slow, or the server closes.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, b *Board) {
 	if !s.enter() {
 		w.Header().Set("Retry-After", "5")
@@ -85,8 +86,8 @@ func (s *Server) leave() {
 	s.streams--
 }
 
-// join adds a reader. It returns the first message for the reader: the changes that it missed, or a
-// snapshot.
+// join adds a reader. It returns the first messages for the reader: those that the reader missed,
+// or a snapshot.
 func (b *Board) join(had string) (*reader, [][]byte, error) {
 	me := &reader{make(chan []byte, mostWaiting)}
 	b.mu.Lock()
@@ -94,7 +95,7 @@ func (b *Board) join(had string) (*reader, [][]byte, error) {
 	if b.readers == nil {
 		b.readers = map[*reader]struct{}{}
 	}
-	b.readers[me] = struct{}{} // before the snapshot: what comes in between is in both
+	b.readers[me] = struct{}{} // before the snapshot, so that the reader misses no change
 	if !b.pumping {
 		sub := b.history.Subscribe() // before the snapshot, too
 		if b.pumping = b.server.start(func() { b.pump(sub) }); !b.pumping {

@@ -26,8 +26,9 @@ func ValidToken(text string) bool {
 	return err == nil && len(b) == tokenBytes
 }
 
-// Wrong tokens are answered after a pause, a few at a time; further ones get "too many" at once.
-// Right tokens never wait, so nobody can shut out a person who has the token.
+// The server answers a request with a wrong token after wrongDelay, at most wrongMost requests at a
+// time. It refuses further wrong tokens at once. Requests with the right token never wait, so
+// nobody can lock out a person who has the token.
 const (
 	wrongDelay = 500 * time.Millisecond
 	wrongMost  = 16
@@ -36,7 +37,7 @@ const (
 // A lock lets in requests that have the token.
 type lock struct {
 	sum    [sha256.Size]byte
-	closed bool // no token: nobody gets in
+	closed bool // the server has no token: refuse every request
 	wrong  chan struct{}
 }
 
@@ -44,7 +45,8 @@ func newLock(token string) *lock {
 	return &lock{sha256.Sum256([]byte(token)), token == "", make(chan struct{}, wrongMost)}
 }
 
-// opens says whether a request has the token. It takes the same time whatever the token.
+// opens says whether a request has the token. opens takes the same time for every token of a
+// length.
 func (l *lock) opens(r *http.Request) bool {
 	kind, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	sum := sha256.Sum256([]byte(token))
@@ -52,7 +54,7 @@ func (l *lock) opens(r *http.Request) bool {
 		!l.closed
 }
 
-// locked serves requests that have the token.
+// locked returns a handler that serves only requests with the token.
 func (s *Server) locked(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {

@@ -16,8 +16,9 @@ import (
 // TokenFile is the name of the token's file in the directory of a log.
 const TokenFile = "dashboard.token"
 
-// LoadToken reads the token in a file that its owner alone can read, and makes both if there is no
-// file. So a page that is open goes on after a restart; without the file there is a new token.
+// LoadToken reads the token in a file that only its owner can read. If the file does not exist,
+// LoadToken makes one with a new token. With the file, the token survives a restart, and an open
+// page goes on.
 func LoadToken(file string) (string, error) {
 	content, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {

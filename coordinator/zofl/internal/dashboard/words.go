@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 )
 
-// A mark is something that happened, in words.
+// A mark is an event of the run in words, for the page.
 type mark struct {
 	Time  time.Time `json:"time"`
 	N     uint64    `json:"n"`
@@ -18,7 +18,7 @@ type mark struct {
 	Chart bool      `json:"chart,omitempty"` // charts have a line there
 }
 
-// marked is a mark of the history in words.
+// marked returns a mark of the history in words.
 func marked(m *history.Mark) mark {
 	out := mark{Time: m.Time, N: m.N, Round: m.Round, Text: m.Words(), Level: "info", Chart: true}
 	switch m.Kind {
@@ -36,8 +36,8 @@ func marked(m *history.Mark) mark {
 	return out
 }
 
-// happening is an event of a device in words, and whether it is worth one. Thousands may join at
-// once, so joins are not.
+// happening returns an event of a device in words, and whether the page should show it. The page
+// does not show joins, because thousands of devices may join at once.
 func happening(e *report.Event, at time.Time) (mark, bool) {
 	m := mark{Time: at.UTC().Truncate(time.Millisecond), N: e.N, Round: e.Round, Level: "info"}
 	switch e.Kind {

@@ -33,8 +33,9 @@ type Config struct {
 
 	Progress func(Progress) // called after every round, unless nil
 
-	// Lead is called with the coordinator and its desk before the run, unless nil. The run may pause
-	// then, as an operator could want it to. History and Recorder get the events, unless nil.
+	// Run calls Lead, unless nil, with the coordinator and its desk before the run. With Lead set, the
+	// run may pause, because an operator may want that. History and Recorder get the events, unless
+	// nil.
 	Lead     func(c *coordinator.Coordinator, desk *operate.Desk)
 	History  *history.History
 	Recorder report.Recorder
@@ -45,7 +46,7 @@ func Defaults() Config {
 	return Config{Method: "zofl", Clients: 20, Split: "dirichlet", Seed: 1}
 }
 
-// Progress says how far a demo is.
+// A Progress is the state of a demo after a round.
 type Progress struct {
 	Round     uint64
 	Rounds    uint64  // of the whole demo
@@ -73,7 +74,7 @@ type Result struct {
 	Seconds        float64 `json:"seconds"`
 	Ended          string  `json:"ended"` // what ended the run
 
-	// Note says which values of the plan differ from its preset's, because of its other fields.
+	// Note says which values differ from the preset because of other fields of the plan.
 	Note string `json:"note,omitempty"`
 
 	Plan *plan.Plan `json:"-"`
@@ -86,11 +87,11 @@ func (r *Result) Improved() bool { return r.Loss < r.LossBefore && r.Accuracy > 
 type run struct {
 	cfg     Config
 	plan    *plan.Plan
-	note    string // what the plan has in place of its preset's
+	note    string // values of the plan that differ from the preset's
 	images  *images
 	broker  *broker.Broker
 	devices []*device
-	joined  chan struct{} // has one of each device that joins
+	joined  chan struct{} // gets a value for each device that joins
 	last    Progress
 }
 
@@ -109,7 +110,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 		return nil, err
 	}
 	r.last = Progress{Rounds: r.plan.Rounds, Accuracy: -1}
-	if r.images, err = load(cfg, recipeOf(cfg.Method).shrink); err != nil { // last: it takes a second
+	if r.images, err = load(cfg, recipeOf(cfg.Method).shrink); err != nil { // last, because it takes a second
 		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "zofl-demo-")
@@ -132,7 +133,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	return result, err
 }
 
-// train runs broker, coordinator and devices until the run has ended.
+// train runs the broker, the coordinator and the devices until the run has ended.
 func (r *run) train(ctx context.Context, log runlog.Log) (err error) {
 	if r.broker, err = broker.Run(broker.Config{}); err != nil {
 		return err
@@ -147,9 +148,9 @@ func (r *run) train(ctx context.Context, log runlog.Log) (err error) {
 	c, err := coordinator.New(ctx, coordinator.Config{
 		Conn: nc, Plan: r.plan, Log: log,
 		Recorder: watch,
-		// At most: it is stopped when all devices have ended.
+		// The coordinator stops earlier, when all devices have ended.
 		Linger: deadline,
-		// A slow disk is no reason to pause.
+		// With so long a time, a slow disk never pauses the run.
 		AppendTimeout: deadline,
 	})
 	if err != nil {
@@ -176,7 +177,7 @@ func (r *run) record(e report.Event) error {
 	case report.Joined:
 		select {
 		case r.joined <- struct{}{}:
-		default: // a device that was retired, and joined again
+		default: // a retired device that joined again
 		}
 	case report.Evaluated:
 		r.last.Accuracy = float64(e.Evaluation.Metrics[1])

@@ -84,9 +84,10 @@ func (r *run) together(ctx context.Context, c *coordinator.Coordinator) error {
 	return cause
 }
 
-// awaitJoin waits until another device has joined. Slots are given in the order of joining, and a
-// device's own directions depend on its slot: devices that join one after the other have every run
-// of a seed make the same model. An open roster has no slots.
+// awaitJoin waits until another device has joined. The coordinator gives slots in the order of
+// joining, and a device's own directions depend on its slot. Because the devices join one after the
+// other, all demos with the same seed make the same model. With an open roster, which has no slots,
+// awaitJoin returns at once.
 func (r *run) awaitJoin(ctx context.Context) {
 	if r.plan.Roster == plan.OpenRoster {
 		return

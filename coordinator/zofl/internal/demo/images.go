@@ -9,21 +9,23 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
 )
 
-// Images have side rows and columns, and belong to that many classes.
+// Images have side rows and side columns, and labels of classes classes.
 const side, classes = 28, 10
 
-// classifierDim is the number of parameters of a classifier of images that were shrunk: weights
-// and a bias for each class.
+// classifierDim returns the number of parameters of a classifier of images that were shrunk by a
+// factor: weights and a bias for each class.
 func classifierDim(shrink int) uint64 {
 	rows := side / shrink
 	return uint64(classes * (rows*rows + 1))
 }
 
-// Numbers of drawn digits, if no MNIST files are given.
+// trainDigits and testDigits are the numbers of drawn digits in the two sets, if Data names no
+// MNIST files.
 const (
 	trainDigits = 20_000
 	testDigits  = 4_000
-	// testSeed is added to the seed. People choose small seeds, so the sets differ.
+	// The seed of the test set is the demo's seed plus testSeed. People choose small seeds, so the
+	// test set has other digits than the training set.
 	testSeed = 1 << 40
 )
 
@@ -33,13 +35,13 @@ type images struct {
 	shares      [][]int // entry i: indices of the training images of device i
 }
 
-// loss is that of a device with a share of the training images.
+// loss returns the loss of a device with a share of the training images.
 func (im *images) loss(share []int) *objective.Images {
 	return objective.OfImages(im.train, im.test, share)
 }
 
-// load draws or reads the images, with 1/shrink of the rows and columns, and shares the training
-// set out among the devices.
+// load draws or reads the images, and shrinks them to 1/shrink of the rows and columns. It splits
+// the training set among the devices.
 func load(cfg Config, shrink int) (*images, error) {
 	var train, test *data.Images
 	mean, std := data.MNISTMean, data.MNISTStd
@@ -49,7 +51,7 @@ func load(cfg Config, shrink int) (*images, error) {
 	} else {
 		var err error
 		if train, test, err = data.MNIST(cfg.Data); err != nil {
-			return nil, cli.Usage(fmt.Errorf("--%w", err)) // package data has the name of the flag
+			return nil, cli.Usage(fmt.Errorf("--%w", err)) // the error begins with the flag's name
 		}
 	}
 	for _, set := range []**data.Images{&train, &test} {

@@ -8,9 +8,9 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Losses returns the losses of the demo's devices for a model of dim parameters. The images are
-// whole, or have a half or a quarter of the rows and columns. Of cfg it uses the devices, data,
-// split and seed.
+// Losses returns the losses of the demo's devices for a model of dim parameters. To fit dim, Losses
+// takes the whole images, or shrinks them to a half or a quarter of the rows and columns. Of cfg it
+// uses the number of devices, the data, the split and the seed.
 func Losses(cfg Config, dim uint64) ([]objective.Objective, error) {
 	if cfg.Clients < 1 {
 		return nil, cli.Usage(fmt.Errorf("--devices %d: give 1 or more", cfg.Clients))

@@ -18,7 +18,7 @@ import (
 // metrics are the metrics that a device of the demo reports, in this order.
 var metrics = []string{"loss", "accuracy"}
 
-// Metrics returns the metrics that the losses of [Losses] report, in their order.
+// Metrics returns the names of the metrics that the losses of [Losses] report, in order.
 func Metrics() []string { return append([]string(nil), metrics...) }
 
 // planOf returns the plan of a demo: the preset, then the values of the method's recipe, then the

@@ -8,22 +8,23 @@ import (
 	"github.com/zofl/zofl/plan/planfile"
 )
 
-// A recipe is how the demo runs a method. The presets have the defaults of papers, which trained
-// other models with other amounts of work. A recipe trains the demo's classifier in about a minute
-// on two cores.
+// A recipe holds the settings with which the demo runs a method. A method's preset has the defaults
+// of a paper for another model and another amount of work. With a recipe, the demo trains its
+// classifier in about a minute on two cores.
 type recipe struct {
 	rounds   uint64
 	settings string // FIELD=VALUE of the plan, separated by spaces
 	shrink   int    // images have 1/shrink of the rows and columns; 0: whole images
 }
 
-// local is a moderate amount of local work where the paper's is 200 scalars or more a round.
+// local sets a moderate amount of local work, for methods whose papers have 200 scalars or more a
+// round.
 const local = " steps=5 perturbations=10"
 
-// recipes are the settings of the methods. Step sizes are 1e-3, 3e-3 or 1e-2, chosen so that the
-// loss of 4 devices does not grow at first.
+// recipes are the settings of the methods. Step sizes are 1e-3, 3e-3 or 1e-2. We chose them so that
+// with 4 devices the loss does not grow at first.
 var recipes = map[string]recipe{
-	// As in the published MNIST runs; see the notes of the preset.
+	// These are the settings of the published MNIST runs; see the notes of the preset.
 	"decomfl": {rounds: 500,
 		settings: "difference=central rule=torch-momentum beta=0.9 weight_decay=1e-5"},
 	"mezo":                {rounds: 500, settings: "step=1e-3"},
@@ -48,7 +49,7 @@ var recipes = map[string]recipe{
 	"fzoos": {rounds: 20, settings: "features=500 window=100", shrink: 4},
 }
 
-// recipeOf returns the recipe of a method, or a plain one for a method that has none.
+// recipeOf returns the recipe of a method. Methods that recipes does not list have a common recipe.
 func recipeOf(method string) recipe {
 	r, ok := recipes[method]
 	if !ok {

@@ -12,9 +12,10 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// Creds returns the content of a creds file, followed by the authority's certificate. NATS's
-// libraries read the first part, and TLS's the second. A line with the coordinator's key follows,
-// if it has one; in a coordinator's file, the private key precedes it.
+// Creds returns the content of a creds file, followed by the authority's certificate. NATS
+// libraries read the credentials, and TLS libraries read the certificate. If the coordinator signs,
+// a line with its public key follows. In a coordinator's file, the private key comes before that
+// line.
 func (c *Card) Creds() ([]byte, error) {
 	b, err := jwt.FormatUserConfig(c.JWT, c.Seed)
 	if err != nil {
@@ -28,13 +29,13 @@ func (c *Card) Creds() ([]byte, error) {
 	return b, err
 }
 
-// Line returns all of a card in one line of text, for a QR code:
+// Line returns the content of a card in one line of text, for a QR code:
 //
 //	zofl:?v=1&url=URL&run=RUN&id=NAME&ca=FINGERPRINT&seed=SEED&jwt=JWT
 //
 // The fingerprint is the SHA-256 of the authority's certificate (DER) in base64url without padding.
-// The broker sends that certificate after its own. The coordinator's key follows as &key=KEY, if it
-// has one.
+// The broker sends the authority's certificate after its own. If the coordinator signs, its public
+// key follows as &key=KEY.
 func (c *Card) Line() (string, error) {
 	block, _ := pem.Decode(c.Authority)
 	if block == nil {

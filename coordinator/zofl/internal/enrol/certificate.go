@@ -20,15 +20,16 @@ import (
 	"time"
 )
 
-// How long certificates are valid, and when a broker that starts gets a new one.
+// authorityFor and serverFor are how long certificates are valid. renewBefore is how long before
+// its certificate expires a broker that starts gets a new one.
 const (
 	authorityFor = 20 * 365 * 24 * time.Hour
 	serverFor    = 2 * 365 * 24 * time.Hour
 	renewBefore  = 90 * 24 * time.Hour
 )
 
-// Certify makes sure that the broker has a certificate for names and IP addresses that stays valid
-// for a while, signed by the directory's authority.
+// Certify makes a certificate of the broker for names and IP addresses, signed by the directory's
+// authority. It makes none if the broker has such a certificate that does not expire soon.
 func (d *Dir) Certify(names []string) error {
 	ca, err := d.authority()
 	if err != nil {
@@ -57,14 +58,15 @@ func ServerFiles(dir string) (certificate, key string) {
 	return filepath.Join(dir, "server.pem"), filepath.Join(dir, "server.key")
 }
 
-// covers says whether a certificate is valid for names, for long enough.
+// covers says whether a certificate is valid for names, and does not expire within renewBefore.
 func covers(c *x509.Certificate, names []string) bool {
 	return time.Until(c.NotAfter) > renewBefore && !slices.ContainsFunc(names, func(n string) bool {
 		return c.VerifyHostname(n) != nil
 	})
 }
 
-// authority returns the authority, and makes it the first time.
+// authority returns the directory's certificate authority. The first call in a directory makes the
+// authority.
 func (d *Dir) authority() (*tls.Certificate, error) {
 	_, err := os.Stat(d.file("ca.pem"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -84,8 +86,9 @@ func (d *Dir) authority() (*tls.Certificate, error) {
 	return &ca, nil
 }
 
-// issue writes a certificate and its new key. Without a parent it signs itself; with one, the
-// parent's certificate follows in the file.
+// issue makes a new key and a certificate, and writes both to files. Without a parent, the
+// certificate is self-signed. With a parent, the parent signs, and the parent's certificate follows
+// in the file.
 func (d *Dir) issue(name string, c *x509.Certificate, parent *tls.Certificate) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

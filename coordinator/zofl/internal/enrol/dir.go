@@ -23,11 +23,11 @@ import (
 // An About says what a directory is for.
 type About struct {
 	Run string `json:"run"`
-	// Dense: the run's plan has transport=dense.
+	// Dense says that the run's plan has transport=dense.
 	Dense bool `json:"dense"`
-	// Secure: the run's plan has secure=sum.
+	// Secure says that the run's plan has secure=sum.
 	Secure bool `json:"secure,omitempty"`
-	// Model: devices may fetch the model from the coordinator.
+	// Model says that devices may fetch the model from the coordinator.
 	Model bool `json:"model,omitempty"`
 	// Listen is the broker's address, host:port. URL is the broker's address for devices,
 	// tls://host:port.
@@ -40,7 +40,7 @@ type About struct {
 // ErrNone means that a directory has no users yet.
 var ErrNone = errors.New("not made by `zofl serve --tls --auth`")
 
-// A Dir is an open directory. It is locked until Close.
+// A Dir is an open directory of users. Its process holds the directory's lock until Close.
 type Dir struct {
 	About
 	path                      string
@@ -48,11 +48,11 @@ type Dir struct {
 	lock                      io.Closer
 }
 
-// lockWithin bounds the wait for another command to be done with a directory.
+// lockWithin bounds the wait until another command unlocks a directory.
 const lockWithin = 10 * time.Second
 
-// Make opens a directory for a run, and creates the files that it lacks. The error says so if it is
-// another run's.
+// Make opens a directory for a run, and creates missing files. It returns an error if the directory
+// belongs to another run.
 func Make(path string, about About) (*Dir, error) {
 	for _, dir := range []string{path, filepath.Join(path, "accounts"),
 		filepath.Join(path, "users")} {
@@ -88,7 +88,7 @@ func (d *Dir) begin(about About) error {
 		}
 	}
 	about.Coordinator = d.About.Coordinator
-	about.Dense = about.Dense || d.Dense // a log in JetStream does not say so yet
+	about.Dense = about.Dense || d.Dense // a log in JetStream is not open yet, so its plan is unknown
 	about.Secure = about.Secure || d.Secure
 	about.Model = about.Model || d.Model
 	d.About = about
@@ -98,13 +98,15 @@ func (d *Dir) begin(about About) error {
 // KeyFile is the default name of the file with the coordinator's key.
 const KeyFile = "coordinator.key"
 
-// SpokenFor notes the keys of the coordinator, which cards name from then on.
+// SpokenFor stores the public keys with which the coordinator signs. Later cards contain these
+// keys.
 func (d *Dir) SpokenFor(keys signed.Keys) error {
 	d.About.Coordinator = keys.String()
 	return d.writeJSON("about.json", d.About)
 }
 
-// Open opens a directory that [Make] made. The error matches [ErrNone] if it is none.
+// Open opens a directory that [Make] made. The error matches [ErrNone] if the directory has no
+// users.
 func Open(path string) (*Dir, error) {
 	if _, err := os.Stat(filepath.Join(path, "about.json")); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrNone, err)
@@ -122,7 +124,8 @@ func Open(path string) (*Dir, error) {
 	return d, nil
 }
 
-// open locks a directory, and refuses one that is not its owner's alone.
+// open locks a directory. It returns an error if users other than the owner can read its secrets or
+// replace its files.
 func open(path string) (*Dir, error) {
 	d, err := locked(path)
 	if err != nil {
@@ -134,7 +137,8 @@ func open(path string) (*Dir, error) {
 	return d, nil
 }
 
-// secrets are the files that let anybody in who can read them.
+// secrets are the files whose readers could connect as any user, or act as the broker or the
+// coordinator.
 var secrets = []string{"operator.seed", "account.seed", "system.seed", "ca.key", "server.key",
 	KeyFile}
 
@@ -155,7 +159,7 @@ func (d *Dir) checkModes() error {
 
 // locked locks a directory.
 func locked(path string) (*Dir, error) {
-	absolute, err := filepath.Abs(path) // nats.conf has it
+	absolute, err := filepath.Abs(path) // nats.conf contains the path
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +214,7 @@ func (d *Dir) keep(name string, pair nkeys.KeyPair) error {
 	return d.write(name, seed)
 }
 
-// write replaces a file, which its owner alone can read.
+// write replaces a file. Only the owner can read the new file.
 func (d *Dir) write(name string, content []byte) error {
 	return disk.Replace(disk.OS, d.file(name), func(w io.Writer) error {
 		_, err := w.Write(content)
@@ -237,10 +241,10 @@ func (d *Dir) read(name string, v any) error {
 	return nil
 }
 
-// accountFile is where the server looks for an account.
+// accountFile returns the path, in the directory, where the server looks for an account.
 func accountFile(public string) string { return filepath.Join("accounts", public+".jwt") }
 
-// makeAccount makes an account unless there is one.
+// makeAccount makes the account of a key, unless its file exists.
 func (d *Dir) makeAccount(pair nkeys.KeyPair) error {
 	public, err := pair.PublicKey()
 	if err != nil {

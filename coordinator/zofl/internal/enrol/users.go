@@ -25,11 +25,13 @@ type User struct {
 	Key     string     `json:"key"` // public: "U..."
 	Added   time.Time  `json:"added"`
 	Revoked bool       `json:"revoked,omitempty"`
-	// File is where the credentials are being written; empty once they are.
+	// File is the file to which a command is writing the credentials. It is empty after the command
+	// has written them.
 	File string `json:"file,omitempty"`
 }
 
-// unborn says whether a crash kept the user's credentials from being written: nobody has them.
+// unborn says whether a command crashed before it wrote the user's credentials, so that nobody has
+// them.
 func (u *User) unborn() bool {
 	if u.File == "" {
 		return false
@@ -38,7 +40,7 @@ func (u *User) unborn() bool {
 	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
 }
 
-// A Card holds what a user needs to take part. It is a secret.
+// A Card holds what a user needs to take part. Its content is secret.
 type Card struct {
 	URL, Run, Name string
 	JWT            string
@@ -58,12 +60,11 @@ func (d *Dir) User(name string) (u User, err error) {
 	return u, d.read(d.userFile(name), &u)
 }
 
-// Add enrols a user with the permissions of its role. A name that was revoked can be enrolled
-// again.
+// Add enrols a user with the permissions of its role. Add can enrol a revoked name again.
 func (d *Dir) Add(role grant.Role, name string) (*Card, error) { return d.AddTo(role, name, "") }
 
-// AddTo is Add of a user whose credentials go to a file. Until Written is called, the name can be
-// enrolled again while that file is missing or empty.
+// AddTo enrols a user as Add does, and notes the file for the credentials. Until the caller calls
+// Written, AddTo can enrol the name again while the file is missing or empty.
 func (d *Dir) AddTo(role grant.Role, name, file string) (*Card, error) {
 	use := grant.Use{Run: d.Run, Dense: d.Dense, Secure: d.Secure, Model: d.Model,
 		Recovered: role == grant.Coordinator}
@@ -103,13 +104,14 @@ func (d *Dir) AddTo(role grant.Role, name, file string) (*Card, error) {
 	return c, d.writeJSON(d.userFile(name), u)
 }
 
-// Interrupted says whether an AddTo of a user and a file ended before anything was in the file.
+// Interrupted says whether a command called AddTo for a user and a file, and ended before it wrote
+// to the file.
 func (d *Dir) Interrupted(name, file string) bool {
 	u, err := d.User(name)
 	return err == nil && !u.Revoked && u.File == file && u.unborn()
 }
 
-// Written notes that the credentials of AddTo are in their file.
+// Written notes that the file of AddTo has the credentials.
 func (d *Dir) Written(name string) error {
 	u, err := d.User(name)
 	if err != nil {
@@ -119,7 +121,8 @@ func (d *Dir) Written(name string) error {
 	return d.writeJSON(d.userFile(name), u)
 }
 
-// Coordinator returns a user that leads the run, until the process ends: it is not kept.
+// Coordinator returns the NATS option of a new user in the role of coordinator. The directory does
+// not store this user, so only this process can use it.
 func (d *Dir) Coordinator(use grant.Use) (nats.Option, error) {
 	use.Run, use.Dense, use.Secure, use.Model = d.Run, d.Dense, d.Secure, d.Model
 	text, pair, err := d.sign(d.account, grant.Coordinator, "zofl serve", use)
@@ -129,7 +132,7 @@ func (d *Dir) Coordinator(use grant.Use) (nats.Option, error) {
 	return login(text, pair)
 }
 
-// sign makes a user of an account.
+// sign makes a key and a signed JWT for a user of an account.
 func (d *Dir) sign(account nkeys.KeyPair, role grant.Role, name string,
 	use grant.Use) (text string, pair nkeys.KeyPair, err error) {
 	p, err := grant.For(role, use)
@@ -154,7 +157,7 @@ func signUser(account nkeys.KeyPair, name string,
 	return text, pair, err
 }
 
-// login is the option of a connection that is a user's.
+// login returns the NATS option with which a connection logs in as a user.
 func login(text string, pair nkeys.KeyPair) (nats.Option, error) {
 	seed, err := pair.Seed()
 	if err != nil {
@@ -163,9 +166,9 @@ func login(text string, pair nkeys.KeyPair) (nats.Option, error) {
 	return nats.UserJWTAndSeed(text, string(seed)), nil
 }
 
-// Revoke withdraws a user's permission. tell hands the account to the running broker, which closes
-// the user's connections; its error is returned, and the revocation then holds from the broker's
-// next start.
+// Revoke withdraws a user's permission. tell sends the account to the running broker, and the
+// broker then closes the user's connections. Revoke returns the error of tell. After such an error,
+// the revocation takes effect at the broker's next start.
 func (d *Dir) Revoke(name string, tell func(account string) error) error {
 	u, err := d.User(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -178,8 +181,8 @@ func (d *Dir) Revoke(name string, tell func(account string) error) error {
 	if err != nil {
 		return err
 	}
-	// The broker stores the accounts that it receives in the same file. It does nothing if the broker
-	// has the account already.
+	// The broker stores an account that it receives in the same file. The broker ignores an account
+	// that it has already.
 	told := tell(text)
 	u.Revoked = true
 	public, err := d.account.PublicKey()
@@ -192,7 +195,7 @@ func (d *Dir) Revoke(name string, tell func(account string) error) error {
 	return errors.Join(err, told)
 }
 
-// revoked returns the account without the user whose key is given.
+// revoked returns the JWT of the account with a user's key revoked.
 func (d *Dir) revoked(key string) (string, error) {
 	public, err := d.account.PublicKey()
 	if err != nil {
@@ -210,15 +213,17 @@ func (d *Dir) revoked(key string) (string, error) {
 	return claims.Encode(d.operator)
 }
 
-// forever is the time until which the JWTs of a revoked key are invalid, judged by the time at
-// which they claim to have been made. Otherwise a user could get in whose JWT was made with a clock
-// that ran ahead, as on a Pi before it knows the time. No key is ever enrolled twice.
+// forever is the time of a revocation: it makes all JWTs of a key invalid whose issue time is
+// earlier. With the present time instead, a JWT from a machine whose clock ran ahead, such as a
+// Raspberry Pi before it has set its clock, would stay valid. Revoking a key forever is safe,
+// because no key is ever enrolled twice.
 var forever = time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)
 
-// updates is where a server takes accounts.
+// updates is the subject on which a server receives accounts.
 const updates = "$SYS.REQ.CLAIMS.UPDATE"
 
-// System returns the options of a connection that can tell the broker of accounts, and no more.
+// System returns the options of a connection that may send accounts to the broker, and do nothing
+// else.
 func (d *Dir) System() ([]nats.Option, error) {
 	p := &jwt.Permissions{}
 	p.Pub.Allow.Add(updates)
@@ -231,7 +236,7 @@ func (d *Dir) System() ([]nats.Option, error) {
 	return []nats.Option{user, nats.RootCAs(d.file("ca.pem"))}, err
 }
 
-// Tell hands an account to the broker of a connection of [Dir.System].
+// Tell sends an account to the broker over a connection with the options of [Dir.System].
 func Tell(ctx context.Context, nc *nats.Conn, account string) error {
 	m, err := nc.RequestWithContext(ctx, updates, []byte(account))
 	if err != nil {

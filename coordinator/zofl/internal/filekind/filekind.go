@@ -1,4 +1,5 @@
-// Package filekind says what a file is that was taken for a model file, and how to get one.
+// Package filekind names the format of a file that somebody took for a model file, and says how to
+// get a model file.
 package filekind
 
 import (
@@ -16,8 +17,8 @@ const (
 	again         = "copy or download it again"
 )
 
-// signatures are bytes with which files of a kind begin, or have at a place. Four bytes or more of
-// them are hardly ever those of numbers.
+// signatures are the bytes that files of a format have at their beginning or at another position. A
+// signature has at least four bytes, which a file of numbers hardly ever has by chance.
 var signatures = []struct {
 	at         int
 	magic      string
@@ -38,10 +39,11 @@ var signatures = []struct {
 	{0, "%PDF-", "a PDF", "name the model's file"},
 }
 
-// head is how many bytes of a file are looked at.
+// head is how many bytes from the beginning of a file the package reads.
 const head = 1 << 10
 
-// Of returns an error that names the kind of a file, with a remedy, or nil if it knows none.
+// Of returns an error that names the format of a file, with a remedy. It returns nil if it does not
+// recognize the format.
 func Of(src io.ReaderAt, size int64) error {
 	if size == 0 {
 		return fmt.Errorf("it is empty: %s", again)
@@ -68,7 +70,7 @@ func Of(src io.ReaderAt, size int64) error {
 	return text(begin)
 }
 
-// archive names a zip archive by what is in it.
+// archive names the format of a zip archive, by the names of its members.
 func archive(src io.ReaderAt, size int64) error {
 	z, err := zip.NewReader(src, size)
 	if err != nil {
@@ -100,9 +102,9 @@ func pickle(src io.ReaderAt, begin []byte, size int64) bool {
 		bytes.IndexByte([]byte("\x95}](cXq\x8a\x8cKJGN"), begin[2]) >= 0
 }
 
-// text names a file of text.
+// text names the format of a text file.
 func text(begin []byte) error {
-	for range utf8.UTFMax - 1 { // which may end within a character
+	for range utf8.UTFMax - 1 { // begin may end within a character
 		last, _ := utf8.DecodeLastRune(begin)
 		if len(begin) >= head-utf8.UTFMax && last == utf8.RuneError {
 			begin = begin[:len(begin)-1]
@@ -129,7 +131,7 @@ func text(begin []byte) error {
 	return fmt.Errorf("it is text: %.40q", start)
 }
 
-// cures are what to do with files of other formats, by the ending of their names.
+// cures are remedies for files of other formats, by the ending of the file's name.
 var cures = map[string]string{
 	".pt": toSafetensors, ".pth": toSafetensors, ".bin": toSafetensors, ".ckpt": toSafetensors,
 	".pkl": toSafetensors, ".pickle": toSafetensors,
@@ -143,5 +145,5 @@ var cures = map[string]string{
 	".txt": "save its numbers with numpy.save",
 }
 
-// Cure returns what to do with a file whose name ends so, or "".
+// Cure returns the remedy for a file whose name has an ending, or "" if there is none.
 func Cure(ending string) string { return cures[ending] }

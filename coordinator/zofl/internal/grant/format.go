@@ -8,7 +8,7 @@ import (
 	"github.com/nats-io/jwt/v2"
 )
 
-// Conf returns permissions as a user's block in the configuration of a nats-server has them.
+// Conf returns permissions in the syntax of a user's block in the configuration of a nats-server.
 func Conf(p *jwt.Permissions) string {
 	var b strings.Builder
 	b.WriteString("permissions: {\n")
@@ -28,7 +28,7 @@ func Conf(p *jwt.Permissions) string {
 	return b.String()
 }
 
-// JWT returns permissions as the claims of a user's JWT have them, below "nats".
+// JWT returns permissions in the JSON form that a user's JWT has below "nats".
 func JWT(p *jwt.Permissions) (string, error) {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

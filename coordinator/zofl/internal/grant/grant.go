@@ -1,6 +1,6 @@
-// Package grant says which subjects each part of a run publishes and subscribes, and writes that as
-// permissions of the broker. Zofl does not authenticate: the permissions on a subject decide which
-// device somebody is.
+// Package grant lists the subjects that each role of a run publishes and subscribes, as permissions
+// of the broker. Zofl itself does not authenticate devices. The broker's permissions on subjects
+// decide as which device a user can send.
 package grant
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A Role is a part in a run.
+// A Role is the role of a program in a run.
 type Role string
 
 // The roles.
@@ -41,21 +41,22 @@ func Names() string {
 	return strings.Join(names, ", ")
 }
 
-// HasID says whether a part with the role has an id of its own. The others are [OperatorID].
+// HasID says whether a program with the role has an id of its own. Programs with other roles use
+// [OperatorID].
 func (r Role) HasID() bool { return r == Device || r == Witness }
 
-// OperatorID is the id with which the program asks a coordinator for records. No device may have
-// it.
+// OperatorID is the id with which coordinators and operators ask for records. No device may have
+// this id.
 const OperatorID = "zofl"
 
 // A Use lists the permissions that a program needs.
 type Use struct {
 	Run string
-	// ID is the id of a device or witness. It must be empty for other roles.
+	// ID is the id of a device or witness. ID must be empty for other roles.
 	ID string
-	// Dense adds what transport=dense needs.
+	// Dense adds the permissions that transport=dense needs.
 	Dense bool
-	// Secure adds what secure=sum needs.
+	// Secure adds the permissions that secure=sum needs.
 	Secure bool
 	// Model adds the permissions with which devices fetch the model from the coordinator.
 	Model bool
@@ -85,8 +86,8 @@ func (u *Use) Check(role Role) error {
 	return nil
 }
 
-// Inbox returns the prefix of the subjects for answers to a role. Answers to coordinators and
-// operators come below [OperatorID]'s, apart by run.
+// Inbox returns the prefix of the subjects for answers to a role. The prefix for coordinators and
+// operators consists of the prefix of [OperatorID] and the run.
 func (u *Use) Inbox(role Role) string {
 	switch role {
 	case Coordinator:
@@ -97,11 +98,11 @@ func (u *Use) Inbox(role Role) string {
 	return subjects.Inbox(u.ID)
 }
 
-// answers is the permission to answer requests: one message to the subject that the request named,
-// within the time.
+// answers is the permission to answer requests: one message to the reply subject of the request,
+// within two minutes.
 var answers = jwt.ResponsePermission{MaxMsgs: 1, Expires: 2 * time.Minute}
 
-// For returns the permissions of a role. All else is denied.
+// For returns the permissions of a role. The broker denies everything else.
 func For(role Role, u Use) (*jwt.Permissions, error) {
 	if err := u.Check(role); err != nil {
 		return nil, err
@@ -122,7 +123,8 @@ func For(role Role, u Use) (*jwt.Permissions, error) {
 	return p, nil
 }
 
-// asks permits to ask a coordinator for records, and for the vectors that they name.
+// asks adds the permissions to request records from a coordinator, and the vectors that records
+// name.
 func (u *Use) asks(p *jwt.Permissions, id string) {
 	p.Pub.Allow.Add(subjects.CatchUp(u.Run, id))
 	if u.Dense {
@@ -137,7 +139,7 @@ func (u *Use) device(role Role, p *jwt.Permissions) {
 	if u.Model {
 		p.Pub.Allow.Add(subjects.File(u.Run, u.ID))
 	}
-	p.Pub.Allow.Add(subjects.Join(u.Run, u.ID)) // a witness asks for no slot, and says what it has
+	p.Pub.Allow.Add(subjects.Join(u.Run, u.ID)) // a witness asks for no slot, but reports its state
 	if role == Witness {
 		p.Sub.Allow.Add(subjects.AllSnapshots(u.Run))
 		p.Resp = &answers

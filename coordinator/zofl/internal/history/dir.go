@@ -15,15 +15,16 @@ import (
 // FileName is the name of a history in the directory of a log.
 const FileName = "history.jsonl"
 
-// Dir returns the store in the directory of a log. The directory belongs to the process that has
-// the log open.
+// Dir returns the store in the directory of a log. Only the process that has the log open may use
+// the store.
 func Dir(dir string) Store { return newFile(disk.OS, dir, true) }
 
-// DirToRead returns the store in the directory of a log. It writes nothing there. Another process
-// may have the log open.
+// DirToRead returns the store in the directory of a log, for reading alone. Another process may
+// have the log open.
 func DirToRead(dir string) Store { return newFile(disk.OS, dir, false) }
 
-// A file is a store in a file. Appended lines are not synced: a power cut may lose the last points.
+// A file is a store in a file. It does not sync appended lines to disk, so a power cut may lose the
+// last points.
 type file struct {
 	fs    disk.FS
 	path  string
@@ -47,7 +48,7 @@ func (f *file) rest() error {
 	return err
 }
 
-// load implements [Store]. It cuts off a line that is not whole.
+// load implements [Store]. It cuts off an incomplete last line.
 func (f *file) load(_ context.Context, each func(line)) (damaged int, err error) {
 	if err := f.reopen(); err != nil || f.open == nil {
 		return 0, err
@@ -66,7 +67,7 @@ func (f *file) load(_ context.Context, each func(line)) (damaged int, err error)
 	return got.damaged, err
 }
 
-// reopen opens the file if it is not open. To read, there need not be one.
+// reopen opens the file if it is not open. A store for reading may have no file.
 func (f *file) reopen() (err error) {
 	if f.open != nil {
 		return nil

@@ -28,8 +28,8 @@ func epsilonOf(e *report.Event) float64 {
 	return e.Privacy.Epsilon
 }
 
-// evaluationOf returns the metrics in an event, by their names. Metrics without a name are
-// numbered.
+// evaluationOf returns the metrics in an event, by their names. A metric without a name gets its
+// number as name.
 func evaluationOf(e *report.Evaluation, names []string) *Evaluation {
 	v := &Evaluation{Devices: e.Count, Asked: e.Asked, Samples: e.Samples,
 		Metrics: map[string]*float64{}}
@@ -43,7 +43,7 @@ func evaluationOf(e *report.Evaluation, names []string) *Evaluation {
 	return v
 }
 
-// markOf returns the mark of an event, and whether it is worth one.
+// markOf returns the mark of an event, and whether the history keeps a mark of such events.
 func markOf(e *report.Event, at time.Time) (Mark, bool) {
 	m := Mark{N: e.N, Round: e.Round, Time: at, Text: e.Reason}
 	switch e.Kind {

@@ -12,16 +12,16 @@ import (
 const (
 	// tellingRounds is the smallest number of rounds whose losses show a trend.
 	tellingRounds = 40
-	// endlessRounds is the number of rounds after which a run without a fixed end is judged.
+	// endlessRounds is the number of rounds after which NoFall judges a run without a fixed end.
 	endlessRounds = 500
-	// leastWindow and mostWindow bound the size of the compared windows, a tenth of all rounds. The
-	// history never drops the first points.
+	// leastWindow and mostWindow bound the number of rounds in each of the two compared windows, a
+	// tenth of all rounds. The history drops the points of the first rounds last.
 	leastWindow, mostWindow = 10, 100
 )
 
 // NoFall says that the loss has not fallen, and what to do. It returns "" if the loss has fallen,
-// or if less than half of the run's rounds, or less than 40, are done. Then it is too early to
-// tell, unless the run has ended.
+// or if it is too early to tell: before half of the run's rounds and at least 40 rounds are done,
+// unless the run has ended.
 func (h *History) NoFall() string {
 	h.mu.Lock()
 	run, path := h.run, h.path()
@@ -50,13 +50,14 @@ func (h *History) NoFall() string {
 	return text
 }
 
-// endedWorse is [Worse] of the rounds of a run.
+// endedWorse returns [Worse] for the first loss of a run and the mean loss of its last tenth.
 func endedWorse(path []Point) string {
 	last := path[len(path)-max(len(path)/10, 1):]
 	return Worse(*path[0].Loss, stretchOf(last).mean)
 }
 
-// Worse says that a run ended with a higher loss than it began with. It returns "" if it did not.
+// Worse says that a run ended with a higher loss than it began with. Worse returns "" if the last
+// loss is not higher.
 func Worse(first, last float64) string {
 	if !(last > first) {
 		return ""
@@ -65,7 +66,7 @@ func Worse(first, last float64) string {
 		"is %.4g in the last ones; docs/faq.md has causes and remedies", first, last)
 }
 
-// halfOf returns the round after which a run of the given number of rounds is first judged.
+// halfOf returns the round after which watchFall first judges a run of the given number of rounds.
 func halfOf(rounds uint64) uint64 {
 	if rounds == 0 {
 		return endlessRounds
@@ -73,8 +74,8 @@ func halfOf(rounds uint64) uint64 {
 	return max((rounds+1)/2, tellingRounds)
 }
 
-// watchFall marks and logs once that the loss has not fallen: when half of the rounds are done, or
-// all.
+// watchFall checks after half of the rounds, and at the end, whether the loss has fallen. If it has
+// not, watchFall adds a mark and logs a warning, once.
 func (h *History) watchFall(e *report.Event, at time.Time) {
 	h.mu.Lock()
 	run, logger := h.run, h.logger
@@ -97,8 +98,7 @@ func (h *History) watchFall(e *report.Event, at time.Time) {
 	}
 }
 
-// path returns the points of the rounds that no rollback took back, with their losses. The caller
-// holds mu.
+// path returns the points with a loss of the rounds that no rollback undid. The caller holds mu.
 func (h *History) path() (path []Point) {
 	for _, p := range h.points {
 		if !p.IsRound() || p.Phase == 1 || p.Loss == nil {
@@ -112,7 +112,7 @@ func (h *History) path() (path []Point) {
 	return path
 }
 
-// A stretch is some rounds, with the mean of their losses and the variance of that mean.
+// A stretch describes consecutive rounds by the mean of their losses and the variance of that mean.
 type stretch struct {
 	rounds         int
 	mean, variance float64
@@ -129,9 +129,10 @@ func stretchOf(points []Point) stretch {
 	return stretch{len(points), sum / n, squares / (n - 1) / n}
 }
 
-// compared compares the first and the last rounds. They are stuck if the loss fell by no more than
-// the error of the difference, or by less than people see: a unit, and the fourth digit. A loss of
-// 0 counts as missing. If the first rounds are missing, nothing can be said.
+// compared compares the first and the last rounds. The run is stuck if the loss fell by no more
+// than the error of the difference, or by less than people can see: one unit in the fourth digit. A
+// loss of 0 counts as missing. If the points of the first rounds are missing, compared does not
+// report stuck.
 func compared(path []Point) (first, last stretch, stuck bool) {
 	window := min(max(len(path)/10, leastWindow), mostWindow)
 	if len(path) < 2*window || path[window-1].Round > 2*uint64(window) {

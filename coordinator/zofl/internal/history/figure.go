@@ -5,13 +5,13 @@ import (
 	"math"
 )
 
-// A Figure is a number of a point, under the name that it has in files.
+// A Figure is a quantity of a point, with its name in files.
 type Figure struct {
 	Name string
 	Of   func(p *Point) float64 // NaN: the point has none
 }
 
-// Figures are the numbers of a round, beside those that say which round it was.
+// Figures are the quantities of a round, without its number, record and time.
 var Figures = []Figure{
 	{"loss", func(p *Point) float64 { return OrNaN(p.Loss) }},
 	{"seconds", func(p *Point) float64 { return p.Seconds }},
@@ -31,7 +31,7 @@ var Figures = []Figure{
 	}},
 }
 
-// Dropped is how many messages the coordinator dropped since the point before.
+// Dropped returns how many messages the coordinator dropped since the point before.
 func (p *Point) Dropped() (sum uint64) {
 	for _, n := range p.Rejected {
 		sum += n
@@ -39,7 +39,7 @@ func (p *Point) Dropped() (sum uint64) {
 	return sum
 }
 
-// Metric is what devices measured under a name, nil if they measured nothing.
+// Metric returns the value of a metric that devices measured, or nil if they did not measure it.
 func (p *Point) Metric(name string) *float64 {
 	if p.Evaluation == nil {
 		return nil
@@ -47,7 +47,7 @@ func (p *Point) Metric(name string) *float64 {
 	return p.Evaluation.Metrics[name]
 }
 
-// OrNaN returns a number of a point, or a NaN for one that it does not have.
+// OrNaN returns the number that x points to, or a NaN if x is nil.
 func OrNaN(x *float64) float64 {
 	if x == nil {
 		return math.NaN()

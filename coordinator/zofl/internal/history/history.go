@@ -12,8 +12,8 @@ import (
 )
 
 // A History is a [report.Recorder] that keeps the points and marks of a run. The zero value is
-// ready to use, and keeps them in memory until [History.Lead] says where. Any goroutine may call
-// its methods.
+// ready to use. It keeps points and marks in memory until [History.Lead] names a store. Any
+// goroutine may call the methods of a History.
 //
 // Invariants:
 //  1. points ascend by N, and no two have the same.
@@ -26,7 +26,7 @@ type History struct {
 	readers map[*Subscription]struct{}
 	run     Run
 	price   price
-	queries uint64        // of a device, up to the last point
+	queries uint64        // loss evaluations of a device up to the last point
 	dropped []report.Drop // up to the last point
 	keeper  *keeper       // nil: in memory alone
 	logger  *slog.Logger  // nil: nothing is logged
@@ -36,14 +36,15 @@ type History struct {
 
 var _ report.Recorder = (*History)(nil)
 
-// A Run is the part of the leading coordinator that a history needs; coordinator.Coordinator is
-// one.
+// A Run is the part of the leading coordinator that a history needs. coordinator.Coordinator
+// implements it.
 type Run interface {
 	Plan() plan.Plan
 	Status() report.Status
 }
 
-// Record implements [report.Recorder]. It never fails, and waits only for readers that copy.
+// Record implements [report.Recorder]. Record never fails. It waits only while another goroutine
+// copies points.
 func (h *History) Record(e report.Event) error {
 	at := inUTC(time.Now())
 	h.mu.Lock()
@@ -69,7 +70,7 @@ func (h *History) Record(e report.Event) error {
 }
 
 // Snapshot returns the points from a record on, ascending, and the marks since then, in the order
-// in which they happened. The slices belong to the caller; the values that they point to do not.
+// in which they happened. The caller may change the slices, but not the values to which they point.
 func (h *History) Snapshot(from uint64) ([]Point, []Mark) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -83,7 +84,8 @@ func (h *History) Snapshot(from uint64) ([]Point, []Mark) {
 	return append([]Point{}, h.points[i:]...), marks
 }
 
-// Last returns the points of the last round and of the last evaluation, nil where there is none.
+// Last returns the points of the last round and of the last evaluation. A result is nil if there is
+// no such point.
 func (h *History) Last() (round, evaluated *Point) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -99,14 +101,15 @@ func (h *History) Last() (round, evaluated *Point) {
 	return round, evaluated
 }
 
-// find returns where the point of a record is or would be. The caller holds mu.
+// find returns the index at which the point of a record is or would be, and whether it is there.
+// The caller holds mu.
 func (h *History) find(n uint64) (int, bool) {
 	return slices.BinarySearchFunc(h.points, n, func(p Point, n uint64) int {
 		return cmp.Compare(p.N, n)
 	})
 }
 
-// addPoint adds a point, or puts it in the place of one of the same record.
+// addPoint adds a point, or replaces the point of the same record.
 func (h *History) addPoint(p Point) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -114,7 +117,7 @@ func (h *History) addPoint(p Point) {
 	h.tell(line{Point: &p})
 }
 
-// put adds a point, or puts it in the place of one of the same record. The caller holds mu.
+// put adds a point, or replaces the point of the same record. The caller holds mu.
 func (h *History) put(p Point) {
 	i, there := h.find(p.N)
 	if !there {
@@ -168,8 +171,8 @@ func (h *History) marked(k Kind) (n int) {
 	return n
 }
 
-// tell keeps the history in its bounds, and hands a line to all readers and to the store. The
-// caller holds mu.
+// tell keeps the history within its bounds, and passes a line to all readers and to the keeper of
+// the store. The caller holds mu.
 func (h *History) tell(l line) {
 	thinned := h.bound()
 	if h.keeper != nil {
@@ -180,7 +183,7 @@ func (h *History) tell(l line) {
 	}
 }
 
-// begin goes on after record last, under another coordinator.
+// begin prepares the history for another coordinator, whose log ends with record last.
 func (h *History) begin(r Run, last uint64, dropped []report.Drop, logger *slog.Logger) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -191,7 +194,7 @@ func (h *History) begin(r Run, last uint64, dropped []report.Drop, logger *slog.
 	h.settle()
 }
 
-// merge adds a stored line, and says whether it did: not if it is of a record after the last one.
+// merge adds a stored line, and says whether it did. It ignores a line of a record after last.
 func (h *History) merge(l line, last uint64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -214,8 +217,8 @@ func (h *History) merge(l line, last uint64) bool {
 	return true
 }
 
-// settle goes on after lines were merged, and says whether there were too many. The caller holds
-// mu.
+// settle updates the history after merge added lines, and says whether it had to drop points or
+// marks. The caller holds mu.
 func (h *History) settle() bool {
 	slices.SortStableFunc(h.marks, func(a, b Mark) int { return a.Time.Compare(b.Time) })
 	h.queries = 0

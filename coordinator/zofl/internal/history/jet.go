@@ -15,8 +15,8 @@ import (
 	"github.com/zofl/zofl/internal/subjects"
 )
 
-// jetPace is how long points are collected for one message: every message is synced to the disks of
-// the broker's servers, as records are.
+// jetPace is how long the keeper collects points for one message. The broker's servers sync every
+// message to disk, as they do with records.
 const jetPace = 100 * time.Millisecond
 
 // jetMessage bounds the bytes of lines in a message, if the broker accepts messages of that size.
@@ -31,9 +31,9 @@ func Jet(nc *nats.Conn, run string, replicas int, maxBytes int64) Store {
 	return &jet{nc: nc, run: run, replicas: max(replicas, 1), most: cmp.Or(maxBytes, -1)}
 }
 
-// A jet is a store in a stream. Each message holds lines. Its writer stores a message on the
-// condition that the stream's last one is the last that it knows. So the history of two
-// coordinators that both believe to lead has the lines of both.
+// A jet is a store in a stream. Each message holds lines. A jet stores a message on the condition
+// that the stream's last message is the last that the jet knows. So if two coordinators both
+// believe to lead, neither overwrites the lines of the other.
 type jet struct {
 	nc       *nats.Conn
 	run      string
@@ -41,13 +41,13 @@ type jet struct {
 	most     int64            // bytes of the stream
 	stream   jetstream.Stream // nil: not found yet
 	js       jetstream.JetStream
-	last     uint64 // message that load returned, or append or replace stored
+	last     uint64 // number of the last message that load returned, or append or replace stored
 }
 
 func (j *jet) pace() time.Duration { return jetPace }
 func (j *jet) rest() error         { return nil }
 
-// fault names the stream of an error.
+// fault adds the name of the stream to an error.
 func (j *jet) fault(err error) error {
 	if err == nil {
 		return nil
@@ -55,7 +55,8 @@ func (j *jet) fault(err error) error {
 	return fmt.Errorf("stream %s: %w", StreamOf(j.run), err)
 }
 
-// find finds the stream, or makes it. Without create there may be none.
+// find finds the stream. If the stream does not exist, find makes it if create is true, and
+// otherwise leaves j.stream nil.
 func (j *jet) find(ctx context.Context, create bool) (err error) {
 	if j.stream != nil {
 		return nil
@@ -102,7 +103,7 @@ func (j *jet) load(ctx context.Context, each func(line)) (damaged int, err error
 	return damaged, err
 }
 
-// read reads messages next to last, of which some may be gone.
+// read reads the messages from next to last. Some of them may no longer exist.
 func (j *jet) read(ctx context.Context, next, last uint64, each func(line)) (damaged int,
 	err error) {
 	c, err := j.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
@@ -152,7 +153,8 @@ func (j *jet) append(ctx context.Context, lines []byte) error {
 	return nil
 }
 
-// part returns how many bytes of whole lines go into the next message.
+// part returns how many bytes from the beginning of lines go into the next message. These bytes are
+// whole lines.
 func (j *jet) part(lines []byte) int {
 	most := jetMessage
 	if p := j.nc.MaxPayload(); p > 0 {
@@ -191,8 +193,8 @@ func (j *jet) replace(ctx context.Context, lines []byte) error {
 	return j.fault(j.stream.Purge(ctx, jetstream.WithPurgeSequence(before+1)))
 }
 
-// SetAside moves the history of an earlier run in JetStream to a stream whose name ends in
-// _BEFORE_N. It returns that name, or "" if there is no history.
+// SetAside moves the history of an earlier run in JetStream to another stream, whose name ends in
+// _BEFORE_N. It returns the name of that stream, or "" if there is no history.
 func SetAside(ctx context.Context, nc *nats.Conn, run string) (name string, err error) {
 	j := &jet{nc: nc, run: run}
 	if err := j.find(ctx, false); err != nil || j.stream == nil {

@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// These bound how long a store may take, also one that failed before when the coordinator stops.
-// They also say how long after an error the next try comes, twice as long each time.
+// storeWithin bounds how long a store may take. lastWithin bounds the last try, when the
+// coordinator stops, of a store that failed before. The pauses between tries after an error double,
+// within the bounds below.
 const (
 	storeWithin = 5 * time.Second
 	lastWithin  = time.Second
@@ -23,21 +24,22 @@ type keeper struct {
 	h      *History
 	store  Store
 	logger *slog.Logger
-	last   uint64 // record up to which stored points count; after the first load, maxN
+	last   uint64 // load ignores points of later records; after the first load, maxN
 	wake   chan struct{}
 	within time.Duration // how long the store may take
 
 	loaded, failed bool // failed: an error was logged, and nothing has worked since
 
-	// Guarded by h.mu.
+	// h.mu guards the fields below.
 	queue []line
 	whole bool // store everything again, and not the queue
 }
 
-// Lead says which coordinator leads from now on, and where to keep the history. With nil the
-// history stays in memory only. It drops points of the store after the log's last record, because
-// their records are lost. The history stays in memory if it cannot be stored, which is logged: no
-// error ends a run. Stop stores the rest, and must be called before Lead is called again.
+// Lead says which coordinator leads from now on, and in which store to keep the history. With a nil
+// store the history stays in memory. Lead drops points in the store after the log's last record,
+// because their records are lost. If the store fails, the history stays in memory, and Lead logs
+// the error: no such error ends a run. stop stores the rest. The caller must call stop before it
+// calls Lead again.
 func (h *History) Lead(ctx context.Context, r Run, s Store, logger *slog.Logger) (stop func()) {
 	status := r.Status()
 	h.begin(r, status.N, status.Counters.Drops(), logger)
@@ -76,7 +78,7 @@ func (k *keeper) start(ctx context.Context, late bool) (stop func()) {
 	}
 }
 
-// run stores new lines until stopping is closed, and then the rest.
+// run stores new lines until stopping is closed. Then it stores the remaining lines.
 func (k *keeper) run(ctx context.Context, stopping <-chan struct{}, late bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -116,7 +118,7 @@ func (k *keeper) run(ctx context.Context, stopping <-chan struct{}, late bool) {
 	}
 }
 
-// stopped waits for a time, and says whether it was told to stop meanwhile.
+// stopped waits for a time. It returns true at once when stopping is closed.
 func stopped(stopping <-chan struct{}, wait time.Duration) bool {
 	if wait <= 0 {
 		return false
@@ -131,7 +133,7 @@ func stopped(stopping <-chan struct{}, wait time.Duration) bool {
 	}
 }
 
-// report logs the first error of several in a row.
+// report logs an error, unless the store failed the time before too.
 func (k *keeper) report(err error) {
 	if err != nil && !k.failed {
 		k.logger.Warn("the history is not stored; it goes on in memory", "err", err)
@@ -144,7 +146,7 @@ func (k *keeper) load(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, k.within)
 	defer cancel()
 	k.h.mu.Lock()
-	known := !k.loaded && len(k.h.points)+len(k.h.marks) > 0 // perhaps more than the store has
+	known := !k.loaded && len(k.h.points)+len(k.h.marks) > 0 // the history may have more than the store
 	k.h.mu.Unlock()
 	cut := false
 	var lines []line
@@ -160,12 +162,12 @@ func (k *keeper) load(ctx context.Context) error {
 	thinned := k.h.settle()
 	k.whole = k.whole || known || thinned || damaged > 0 || cut || !k.loaded && len(lines) == 0
 	if err == nil {
-		k.loaded, k.last = true, maxN // what comes now is of another one who believes to lead
+		k.loaded, k.last = true, maxN // later lines come from another coordinator that believes to lead
 	}
 	return err
 }
 
-// flush stores what waits. After an error everything waits.
+// flush stores the queued lines. After an error it will store the whole history again.
 func (k *keeper) flush(ctx context.Context) error {
 	if !k.loaded {
 		if err := k.load(ctx); err != nil {
@@ -183,7 +185,7 @@ func (k *keeper) flush(ctx context.Context) error {
 	return err
 }
 
-// store1 stores what waits, once.
+// store1 tries once to store the queued lines.
 func (k *keeper) store1(ctx context.Context) (err error) {
 	k.h.mu.Lock()
 	queue, whole := k.queue, k.whole

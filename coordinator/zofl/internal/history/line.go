@@ -10,12 +10,13 @@ import (
 	"time"
 )
 
-// A stored history is lines of JSON. Each is an entry, or says the format.
+// A stored history consists of lines of JSON. Each line is a point or a mark, or holds the version
+// of the format.
 //
-// Lines may be stored twice, and a later line of a record takes the place of an earlier one: to
-// read them all in any state that a crash left gives each point once.
+// A store may hold a line twice, and a later line of a record replaces an earlier line. So after
+// any crash, reading all lines gives each point once.
 
-// version is that of the format. A reader does not touch a store with a higher version.
+// version is the version of the format. A reader does not touch a store with a higher version.
 const version = 1
 
 // maxLine is longer than any line, in bytes.
@@ -38,7 +39,7 @@ type line struct {
 func encode(b []byte, l line) []byte {
 	text, err := json.Marshal(l)
 	if err != nil || len(text) > maxLine {
-		return b // a point that cannot be stored is a gap
+		return b // leave out a point that cannot be stored
 	}
 	return append(append(b, text...), '\n')
 }
@@ -88,13 +89,13 @@ func inUTC(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
 // A reading is the content of a store.
 type reading struct {
-	damaged int   // lines that say nothing
-	whole   int64 // bytes up to the end of the last line
-	torn    bool  // bytes follow these
+	damaged int   // number of lines that cannot be decoded
+	whole   int64 // bytes up to the end of the last whole line
+	torn    bool  // bytes of an incomplete line follow
 }
 
-// readLines calls each with every line that can be read. The error matches [ErrVersion], or is an
-// error of the reader.
+// readLines calls each with every line that it can decode. Its error matches [ErrVersion], or is an
+// error of r.
 func readLines(r io.Reader, each func(line)) (got reading, err error) {
 	in := bufio.NewReaderSize(r, maxLine+2)
 	for {

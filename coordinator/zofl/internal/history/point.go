@@ -8,48 +8,49 @@ import (
 	"time"
 )
 
-// A Point is what is known about the round that record N committed. There is one point a record.
+// A Point describes the round that record N committed. Each record has at most one point.
 //
-// Where devices evaluated the state after a record that is no round's, the point has N, Round,
-// Time, Queries and Evaluation alone; see [Point.IsRound].
+// If record N is not a round's but devices evaluated the state after it, the point has only N,
+// Round, Time, Queries and Evaluation; see [Point.IsRound].
 type Point struct {
 	N     uint64    `json:"n"`     // its record
 	Round uint64    `json:"round"` // the last round in the log up to N; a rollback takes it back
 	Time  time.Time `json:"time"`  // of the coordinator's clock, in UTC
-	// Phase is 1 in the first phase of a round of two. Its bytes and queries are in the point of the
-	// second phase.
+	// Phase is 1 in the first phase of a round of two phases. The point of the second phase has the
+	// bytes and queries of both.
 	Phase uint8 `json:"phase,omitempty"`
 
 	// Loss is the weighted mean of the contributors' training losses; nil if it is not finite.
 	Loss    *float64 `json:"loss"`
 	Seconds float64  `json:"seconds"` // since the first announcement of record N
 
-	Attempt      uint32 `json:"attempt,omitempty"` // from 0; the one that closed
+	Attempt      uint32 `json:"attempt,omitempty"` // number of the attempt that closed the round, from 0
 	Contributors uint32 `json:"contributors"`
 	Asked        uint32 `json:"asked,omitempty"` // devices, by the last attempt; 0: an open roster
-	Late         uint32 `json:"late,omitempty"`  // of the contributors, those to earlier records
+	Late         uint32 `json:"late,omitempty"`  // contributors whose contribution was for an earlier record
 	Declines     uint32 `json:"declines,omitempty"`
-	// Rejected counts the messages that the coordinator dropped since the point before, by cause;
-	// causes without any are left out. See report.Counters.Drops.
+	// Rejected counts the messages that the coordinator dropped since the point before, by cause. It
+	// has no entries of 0. See report.Counters.Drops.
 	Rejected map[string]uint64 `json:"rejected,omitempty"`
 
 	// BytesUp and BytesDown are the bytes that a device taking part in a round sends and receives at
-	// its socket. They are computed as in plan/cost; they are not counted. TLS, TCP and IP are not in
-	// them.
+	// its socket. Package plan/cost computes these bytes from the plan; nobody counts them. They do
+	// not include TLS, TCP and IP.
 	BytesUp   uint64 `json:"bytes_up,omitempty"`
 	BytesDown uint64 `json:"bytes_down,omitempty"`
-	// Queries is how many losses a device has evaluated that took part in every round, from the first
-	// that this history saw: as plan/cost prices the plan. Surveys are not in it.
+	// Queries is how many losses a device has evaluated that took part in every round since the first
+	// round in this history. Package plan/cost computes the number from the plan. Queries does not
+	// include surveys.
 	Queries uint64 `json:"queries,omitempty"`
 
 	Step          float32 `json:"step"`              // eta
 	Perturbations uint32  `json:"perturbations"`     // P
-	Epsilon       float64 `json:"epsilon,omitempty"` // spent by here, of a device in every round
+	Epsilon       float64 `json:"epsilon,omitempty"` // spent up to this record by a device that took part in every round
 
 	Evaluation *Evaluation `json:"evaluation,omitempty"` // of the state after record N
 }
 
-// IsRound says whether record N is a round's.
+// IsRound says whether record N committed a round.
 func (p *Point) IsRound() bool { return p.Contributors > 0 }
 
 // An Evaluation is the metrics that devices measured for a state.
@@ -76,12 +77,12 @@ const (
 	Adopted    Kind = "adopted"        // a coordinator of epoch To had written record N
 	Surveyed   Kind = "survey"         // devices answered Survey; Text says what followed, and why
 	Began      Kind = "began"          // a coordinator took the lead, in epoch To
-	InVain     Kind = "in vain"        // work of member ID counts for nothing or little; see Text
+	InVain     Kind = "in vain"        // contributions of member ID count for little or nothing; see Text
 	SameID     Kind = "same id"        // two devices send as member ID
 	NoFall     Kind = "no fall"        // the loss has not fallen; Text says more
 )
 
-// A Mark is an event that is worth a mark in a chart.
+// A Mark is an event that charts show at its round.
 type Mark struct {
 	N      uint64    `json:"n"` // the last record when it happened
 	Round  uint64    `json:"round"`
@@ -92,7 +93,7 @@ type Mark struct {
 	Fields []string  `json:"fields,omitempty"`
 	ID     string    `json:"id,omitempty"` // InVain, SameID; Text begins with it, too
 
-	// Surveyed.
+	// The fields below are set only if Kind is Surveyed.
 	Survey       string  `json:"survey,omitempty"` // what was asked in place of scalars
 	Attempt      uint32  `json:"attempt,omitempty"`
 	Contributors uint32  `json:"contributors,omitempty"`
@@ -113,7 +114,7 @@ func (m *Mark) Words() string {
 	case Surveyed:
 		text += " of " + m.Survey
 	}
-	if len(m.Fields) > 0 && m.Kind != Surveyed { // whose name says it
+	if len(m.Fields) > 0 && m.Kind != Surveyed { // the survey's name says the fields
 		text += " " + strings.Join(m.Fields, ", ")
 	}
 	if m.Text != "" {
@@ -122,8 +123,8 @@ func (m *Mark) Words() string {
 	return text
 }
 
-// finite returns x with as few digits as distinguish it from other float32, or nil if it is a NaN
-// or an infinity.
+// finite returns x rounded to the fewest decimal digits that distinguish it from other float32
+// values. It returns nil if x is a NaN or an infinity.
 func finite(x float32) *float64 {
 	d, err := strconv.ParseFloat(strconv.FormatFloat(float64(x), 'g', -1, 32), 64)
 	if err != nil || math.IsNaN(d) || math.IsInf(d, 0) {
@@ -132,7 +133,7 @@ func finite(x float32) *float64 {
 	return &d
 }
 
-// same says whether two marks are of one event.
+// same says whether two marks describe the same event.
 func (m *Mark) same(o Mark) bool {
 	return m.N == o.N && m.Kind == o.Kind && m.Time.Equal(o.Time) && m.Text == o.Text && m.To == o.To
 }

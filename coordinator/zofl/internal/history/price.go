@@ -7,15 +7,15 @@ import (
 	"github.com/zofl/zofl/plan/cost"
 )
 
-// A price is the cost of a round for a device, as plan/cost computes it. It holds until the plan
-// changes, or the numbers in the frames become longer.
+// A price is the cost of a round for a device, as plan/cost computes it. A price is valid until the
+// plan changes, or until the round's number takes more bytes in frames.
 type price struct {
 	perturbations  uint32
 	length         int // of the round's number, in bytes
 	up, down, asks uint64
 }
 
-// measure adds values to a point that only the coordinator knows: rejected messages and costs.
+// measure adds to a point the numbers of dropped messages and the costs.
 func (h *History) measure(run Run, p *Point) {
 	if run == nil {
 		return
@@ -50,7 +50,8 @@ func (h *History) measure(run Run, p *Point) {
 	p.BytesUp, p.BytesDown, p.Queries = h.price.up, h.price.down, h.queries
 }
 
-// reprice prices the next round anew if an event changed the plan.
+// reprice discards the price if an event may have changed the plan, so that the next round computes
+// it again.
 func (h *History) reprice(e *report.Event) {
 	switch e.Kind {
 	case report.Changed, report.RolledBack, report.Surveyed, report.Adopted:

@@ -6,17 +6,18 @@ import (
 	"time"
 )
 
-// A Store is where a history outlives its coordinator. One goroutine at a time calls its methods.
+// A Store keeps a history beyond the end of its coordinator. One goroutine at a time calls its
+// methods.
 type Store interface {
-	// Load calls each with the stored lines, in their order; a second call gets only the lines since
-	// the first. It returns how many lines were damaged. The error matches [ErrVersion] if a newer
-	// program wrote them.
+	// load calls each with the stored lines, in order. A second call of load reads only the lines
+	// stored since the first. load returns how many lines were damaged. Its error matches [ErrVersion]
+	// if a newer program wrote the lines.
 	load(ctx context.Context, each func(line)) (damaged int, err error)
-	// append stores lines after the existing ones. The error matches errBehind if the store has lines
-	// that load has not returned yet; then append stored nothing.
+	// append stores lines after the existing ones. If the store has lines that load has not returned
+	// yet, append stores nothing, and its error matches errBehind.
 	append(ctx context.Context, lines []byte) error
-	// replace stores lines in the place of all that load returned and append stored. After an error or
-	// a crash the store may hold both, or only the old lines.
+	// replace stores lines and removes all lines that load returned or append stored. After an error
+	// or a crash, the store may hold old and new lines, or only the old lines.
 	replace(ctx context.Context, lines []byte) error
 	// pace is how long to collect lines for one append.
 	pace() time.Duration
@@ -24,7 +25,7 @@ type Store interface {
 	rest() error
 }
 
-// errBehind: another process has stored lines since the last load.
+// errBehind means that another process has stored lines since the last load.
 var errBehind = errors.New("another coordinator has stored more of the history")
 
 // Read returns the history in a store, and how many of its lines are damaged.
@@ -37,7 +38,7 @@ func Read(ctx context.Context, s Store) (h *History, damaged int, err error) {
 	return h, damaged, errors.Join(err, s.rest())
 }
 
-// Copy copies the lines of one store to another. If there is no history it does nothing.
+// Copy copies the lines of one store to another. If from has no history, Copy does nothing.
 func Copy(ctx context.Context, to, from Store) error {
 	h, _, err := Read(ctx, from)
 	if err != nil {

@@ -1,6 +1,6 @@
 package history
 
-// mostPending is how many points and marks wait for a reader.
+// mostPending bounds how many points and marks wait for a reader.
 const mostPending = 512
 
 // A Subscription gets points and marks as they come. A slow reader loses updates in the middle,
@@ -21,17 +21,17 @@ type Subscription struct {
 	h     *History
 	ready chan struct{} // holds a token while something waits
 
-	pending []line // guarded by h.mu, as is lost
+	pending []line // h.mu guards pending and lost
 	lost    uint64
 }
 
-// An Update is the news since the last update.
+// An Update holds the points and marks since the last update.
 type Update struct {
-	// Points ascend by when they came. One takes the place of an earlier one of the same N: devices
-	// answered for its state since.
+	// Points are in the order in which the history got them. A point replaces an earlier point of the
+	// same N: devices may have evaluated the state of record N since.
 	Points []Point `json:"points,omitempty"`
 	Marks  []Mark  `json:"marks,omitempty"`
-	// Lost counts the points and marks before these for which the reader was too slow.
+	// Lost counts the earlier points and marks that the reader missed because it was too slow.
 	// [History.Snapshot] still has them.
 	Lost uint64 `json:"lost,omitempty"`
 }
@@ -49,10 +49,10 @@ func (h *History) Subscribe() *Subscription {
 	return s
 }
 
-// Ready returns the channel that has a token when [Subscription.Take] returns something.
+// Ready returns a channel that holds a token when [Subscription.Take] has something to return.
 func (s *Subscription) Ready() <-chan struct{} { return s.ready }
 
-// Take returns the news since the last call. It does not wait.
+// Take returns the points and marks since the last call. It does not wait.
 func (s *Subscription) Take() (u Update) {
 	s.h.mu.Lock()
 	pending := s.pending
@@ -75,7 +75,7 @@ func (s *Subscription) Close() {
 	delete(s.h.readers, s)
 }
 
-// add hands a line to the reader. The caller holds h.mu.
+// add queues a line for the reader. The caller holds h.mu.
 func (s *Subscription) add(l line) {
 	if len(s.pending) >= mostPending {
 		drop := len(s.pending) / 2

@@ -2,18 +2,18 @@ package history
 
 import "maps"
 
-// A history never has more points and marks than these.
+// mostPoints and mostMarks bound the points and marks of a history.
 const (
 	mostPoints = 8192
 	mostMarks  = 1024
-	// mostOfDevices are the most marks of work in vain, and of ids of two devices: where a whole fleet
-	// is late, all say the same.
+	// mostOfDevices bounds the marks of each of the kinds InVain and SameID. If a whole fleet is late,
+	// all such marks say the same.
 	mostOfDevices = 64
 )
 
-// halve says which of n things to keep. Of the older half it keeps every second one, the first, and
-// all precious ones. If that drops less than a quarter of the older half, it also drops every
-// second precious one there.
+// halve says which of n elements to keep. Of the older half it keeps the first element, every
+// second element, and all precious elements. If that drops less than a quarter of the older half,
+// halve also drops every second precious element of that half.
 func halve(n int, precious func(i int) bool) (keep []bool) {
 	keep = make([]bool, n)
 	for i := range keep {
@@ -38,7 +38,8 @@ func halve(n int, precious func(i int) bool) (keep []bool) {
 	return keep
 }
 
-// bound keeps the history within its bounds, and says whether it had to. The caller holds mu.
+// bound drops points and marks until the history is within its bounds, and says whether it dropped
+// any. The caller holds mu.
 func (h *History) bound() bool {
 	full := false
 	for len(h.points) >= mostPoints {
@@ -50,8 +51,9 @@ func (h *History) bound() bool {
 	return full
 }
 
-// thinPoints thins out the older half. It drops last the points with metrics, the points at marks,
-// and the first points, with which later losses are compared.
+// thinPoints drops points of the older half as halve says. The points with metrics, the points at
+// marks, and the first points are precious. NoFall compares later losses with those of the first
+// points.
 func thinPoints(points []Point, marks []Mark) []Point {
 	marked := make(map[uint64]bool, len(marks))
 	for _, m := range marks {
@@ -61,7 +63,7 @@ func thinPoints(points []Point, marks []Mark) []Point {
 		return i < mostWindow || points[i].Evaluation != nil || marked[points[i].N]
 	})
 	kept := make([]Point, 0, len(points))
-	var before map[string]uint64 // what was rejected at points that go
+	var before map[string]uint64 // rejected messages of the dropped points
 	for i, p := range points {
 		if len(before) > 0 {
 			p.Rejected = sum(p.Rejected, before)
@@ -75,7 +77,7 @@ func thinPoints(points []Point, marks []Mark) []Point {
 	return kept
 }
 
-// sum returns the sums by cause, in a map of its own.
+// sum returns a new map with the sums of a and b by cause.
 func sum(a, b map[string]uint64) map[string]uint64 {
 	c := maps.Clone(a)
 	if c == nil {
@@ -87,7 +89,8 @@ func sum(a, b map[string]uint64) map[string]uint64 {
 	return c
 }
 
-// thinMarks thins out the older half. It drops last the marks that changed the run.
+// thinMarks drops marks of the older half as halve says. The marks of events that changed the run
+// are precious.
 func thinMarks(marks []Mark) []Mark {
 	keep := halve(len(marks), func(i int) bool {
 		k := marks[i].Kind

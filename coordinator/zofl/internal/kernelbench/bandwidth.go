@@ -7,18 +7,18 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// elementTraffic is the bytes to and from memory when one float32 is read and written.
+// elementTraffic is how many bytes memory transfers when a program reads and writes one float32.
 const elementTraffic = 8
 
-// bandwidth measures passes over an array larger than the caches: one with almost no arithmetic,
-// and x += a*z.
+// bandwidth measures two kinds of passes over an array larger than the caches: one with almost no
+// arithmetic, and x += a*z.
 func bandwidth(s *stage, r *Result, bytes int) error {
 	x := make([]float32, max(bytes/4, 1))
 	over := func(workers int, pass func(x []float32, block uint32)) task {
 		return task{float64(len(x)), func() error { split(x, workers, pass); return nil }}
 	}
 	tasks := []task{over(1, touch), over(1, add), over(r.Workers, touch), over(r.Workers, add)}
-	split(x, r.Workers, add) // not measured: it makes the system supply the pages
+	split(x, r.Workers, add) // without measuring: it makes the system map the pages
 	all, err := s.interleave(nil, tasks...)
 	if err != nil {
 		return err
@@ -29,7 +29,7 @@ func bandwidth(s *stage, r *Result, bytes int) error {
 	return nil
 }
 
-// ramp is the block that touch adds. It fits the first-level cache.
+// ramp is the vector that touch adds. It fits in the first-level cache.
 var ramp = func() (v [prng.BlockLen]float32) {
 	for i := range v {
 		v[i] = float32(i) / prng.BlockLen
@@ -51,7 +51,8 @@ func add(x []float32, block uint32) {
 	prng.Axpy(x, 1e-3, prng.Direction{Key: 1, Dist: prng.Normal}, block)
 }
 
-// split runs pass on parts of x, each on a goroutine of its own. A part starts at the given block.
+// split divides x into parts, and runs pass on each part in its own goroutine. pass also gets the
+// number of the part's first block.
 func split(x []float32, workers int, pass func(x []float32, block uint32)) {
 	blocks := (len(x) + prng.BlockLen - 1) / prng.BlockLen
 	each := (blocks + workers - 1) / workers

@@ -1,8 +1,8 @@
 // Package kernelbench measures how fast this machine regenerates random directions, compared with
 // a plain Go loop and with the speed of its memory.
 //
-// A ratio is the median over rounds. Each round runs everything that is compared once, so that
-// ratios stay right while other programs run or the clock changes.
+// A ratio is the median over rounds. Each round runs all compared loops once, so that other
+// programs and changes of the CPU's clock affect both sides of a ratio.
 package kernelbench
 
 import (
@@ -19,7 +19,7 @@ import (
 var (
 	// ErrConfig means that a field of Config has a wrong value.
 	ErrConfig = errors.New("kernelbench: config")
-	// ErrBits means that replay on several cores gave other bits than on one.
+	// ErrBits means that replay on several cores gave other bits than replay on one core.
 	ErrBits = errors.New("kernelbench: different bits")
 )
 
@@ -28,23 +28,23 @@ const MaxDuration = time.Hour
 
 // Config says what to measure.
 type Config struct {
-	// Duration is about how long to measure, at most MaxDuration; 0 is 8 seconds. A round that
-	// began is finished, so a slow machine takes longer.
+	// Duration is about how long to measure, at most MaxDuration; 0 is 8 seconds. Run finishes a round
+	// that it began, so a slow machine takes longer.
 	Duration time.Duration
-	// Dim is the number of parameters in replay; 0 means 10 million, or fewer if a quarter of the
-	// available memory holds only that many.
+	// Dim is the number of parameters in replay; 0 means 10 million, or fewer so that replay needs at
+	// most a quarter of the available memory.
 	Dim int
 	// Array is the size in bytes of the array for bandwidth; 0 is four times the largest cache,
 	// between 64 MiB and 1 GiB, and at most half of the available memory.
 	Array int
-	// Progress is called after each round, unless nil, with the stage and the fraction of the
-	// stage that is done.
+	// Run calls Progress, unless nil, after each round, with the stage and the fraction of the stage
+	// that is done.
 	Progress func(stage string, done float64)
 }
 
-// Run measures. It switches the instruction set of the whole process and then restores it, so no
-// other code should run in the process meanwhile. The error matches [ErrConfig] or [ErrBits], or is
-// the context's.
+// Run measures the speeds. It changes the instruction set that the whole process uses, and then
+// restores it. So no other code should run in the process meanwhile. The error matches [ErrConfig]
+// or [ErrBits], or is the context's error.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
 	r := &Result{Machine: describe(), Workers: runtime.GOMAXPROCS(0)}
 	cfg, err := cfg.withDefaults(r.Machine)
@@ -67,7 +67,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 			r); err != nil {
 			return nil, err
 		}
-		debug.FreeOSMemory() // the next stage may need what this one had
+		debug.FreeOSMemory() // the next stage may need the memory
 	}
 	r.Seconds = time.Since(start).Seconds()
 	return r, nil

@@ -7,7 +7,7 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// kernelLen is the length of the vector for kernels: 256 KiB, which fits a second-level cache.
+// kernelLen is the length of the vector for kernels: 256 KiB fit in a second-level cache.
 const kernelLen = 65536
 
 // group is the number of ±1 directions that one table lookup sums for an element.
@@ -21,7 +21,7 @@ func kernels(s *stage, r *Result) error {
 	for _, level := range isa.Levels() {
 		tasks = append(tasks, at(level, axpy(x)), at(level, signs(x)))
 	}
-	if _, err := s.round(tasks); err != nil { // not measured: clocks rise, pages and tables are loaded
+	if _, err := s.round(tasks); err != nil { // warm-up, not measured
 		return err
 	}
 	all, err := s.interleave(nil, tasks...)
@@ -53,14 +53,15 @@ func (r *Result) set(level isa.Level, normals, signs float64) {
 	}
 }
 
-// normFloat64 is the yardstick: x += a*z with the standard library.
+// normFloat64 is the loop to which ratios refer: x += a*z with the standard library's normal
+// numbers.
 func normFloat64(x []float32, source *rand.Rand) {
 	for i := range x {
 		x[i] += float32(1e-3 * float32(source.NormFloat64()))
 	}
 }
 
-// at returns a task that runs with an instruction set.
+// at returns a task that runs task t with an instruction set.
 func at(level isa.Level, t task) task {
 	return task{t.elements, func() error {
 		defer isa.Use(isa.Use(level))

@@ -27,7 +27,8 @@ type Machine struct {
 func describe() Machine {
 	m := Machine{Cores: runtime.NumCPU(), OS: runtime.GOOS, Arch: runtime.GOARCH,
 		Go: runtime.Version()}
-	// "model name" on amd64 and 32-bit ARM; the board's "Model" is the next best.
+	// Linux has the processor's "model name" on amd64 and 32-bit ARM. On other boards, take the
+	// board's "Model".
 	info := fields("/proc/cpuinfo")
 	m.CPU = cmp.Or(info["model name"], info["Model"])
 	kib, _ := strconv.ParseUint(strings.TrimSuffix(fields("/proc/meminfo")["MemAvailable"], " kB"),
@@ -39,15 +40,15 @@ func describe() Machine {
 	// The pattern is valid, so there is no error.
 	sizes, _ := filepath.Glob("/sys/devices/system/cpu/cpu0/cache/index*/size")
 	for _, name := range sizes {
-		text, _ := os.ReadFile(name) // an unreadable one counts as none
+		text, _ := os.ReadFile(name) // an unreadable file counts as size 0
 		size, _ := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(string(text)), "K"))
 		m.Cache = max(m.Cache, size<<10)
 	}
 	return m
 }
 
-// fields returns the lines "name: value" of a file, the first of each name. It returns none if the
-// file does not exist.
+// fields returns the values of the lines "name: value" in a file, by name. Of several lines with
+// the same name, the first counts. It returns an empty map if the file does not exist.
 func fields(file string) map[string]string {
 	text, _ := os.ReadFile(file)
 	all := map[string]string{}
@@ -60,13 +61,13 @@ func fields(file string) map[string]string {
 	return all
 }
 
-// fits says whether this much memory is available, as far as the system tells.
+// fits says whether size bytes of memory are available. It returns true if the system does not say.
 func (m Machine) fits(size int) bool { return m.Available == 0 || uint64(size) <= m.Available }
 
 const (
 	// replicaBytes is the number of bytes for one parameter in the two models that replay.
 	replicaBytes = 2 * 4
-	// maxDim keeps their bytes within an int.
+	// maxDim is the largest dimension at which the bytes of both models fit in an int.
 	maxDim = math.MaxInt / replicaBytes
 )
 

@@ -8,10 +8,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// replayRecords is the number of records that are applied together.
+// replayRecords is the number of records that a replica applies together.
 const replayRecords = 64
 
-// runName is the name of the run that is replayed.
+// runName is the name of the run whose log replay makes.
 const runName = "bench"
 
 // replay measures how fast replicas apply the records of a log, one on a single core and one on all
@@ -23,7 +23,7 @@ func replay(s *stage, r *Result, dim int) error {
 	}
 	one, all := replica.New(config(1)), replica.New(config(r.Workers))
 	for _, state := range []*replica.Replica{one, all} {
-		if err := apply(state, log.first); err != nil { // not measured: pages are loaded
+		if err := apply(state, log.first); err != nil { // warm-up, not measured
 			return err
 		}
 	}
@@ -61,7 +61,7 @@ func apply(state *replica.Replica, records [][]byte) error {
 	return err
 }
 
-// A log makes the records of a run of one normal direction a round.
+// A log makes the records of a run. Each round has one direction with normal elements.
 type log struct {
 	first [][]byte // the plan, and a round
 	n     uint64
@@ -90,7 +90,7 @@ func (l *log) add(r wire.Record) []byte {
 	return text
 }
 
-// rounds encodes the next records: a round each, of one scalar.
+// rounds encodes the next count records. Each record is a round with one scalar.
 func (l *log) rounds(count int) [][]byte {
 	var records [][]byte
 	for range count {

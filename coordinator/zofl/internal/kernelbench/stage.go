@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// A stage is a share of the measuring time, for preparations and rounds of tasks.
+// A stage is a part of the measurement. It has a share of the time, for preparations and rounds of
+// tasks.
 type stage struct {
 	ctx      context.Context
 	name     string
@@ -24,8 +25,9 @@ type task struct {
 // A series holds the speeds of all tasks in each round, in elements a second.
 type series [][]float64
 
-// interleave runs rounds of all tasks, one after the other, until the time is used up; at least
-// one round. It calls before, unless nil, before each round without timing it.
+// interleave runs rounds until the stage's time is used up, at least one round. A round runs all
+// tasks, one after the other. interleave calls before, unless nil, before each round, and does not
+// time that call.
 func (s *stage) interleave(before func(), tasks ...task) (series, error) {
 	var all series
 	for {

@@ -45,7 +45,7 @@ type Config struct {
 type Result struct {
 	tune.Result
 	Budget uint64
-	Record uint64 // after which the run goes on: the last of the best trial, or the last before the trials
+	Record uint64 // the last of the best trial, or the last before the trials
 }
 
 // ErrUnfit means that the run cannot be tuned in its present state. The error's text says why.

@@ -16,14 +16,14 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A Desk carries out the commands of operators for one coordinator. They come over the broker, see
-// [Serve], or from the dashboard. Any goroutine may call its methods.
+// A Desk carries out the commands of operators for one coordinator. Commands come over the broker,
+// see [Serve], or from the dashboard. Any goroutine may call the methods of a Desk.
 type Desk struct {
 	c     *coordinator.Coordinator
 	watch *Watch
 }
 
-// NewDesk returns the desk of a coordinator. The coordinator's Recorder must pass its events to
+// NewDesk returns the desk of a coordinator. The coordinator's Recorder must pass all events to
 // watch.
 func NewDesk(c *coordinator.Coordinator, watch *Watch) *Desk { return &Desk{c, watch} }
 
@@ -32,8 +32,9 @@ func Verbs() []string {
 	return []string{VerbStatus, VerbPause, VerbResume, VerbStop, VerbRollback, VerbChange, VerbRetire}
 }
 
-// Do does a command, and returns the status after it. Pending means that the command was accepted
-// but is not done within some seconds. The error says why the coordinator did not do it.
+// Do carries out a command, and returns the status after it. Pending in the status means that the
+// coordinator accepted the command but did not complete it within some seconds. The error says why
+// the coordinator did not carry out the command.
 func (d *Desk) Do(verb string, r Request) (*Status, error) {
 	do, ok := map[string]func(Request) (bool, error){
 		VerbStatus:   func(Request) (bool, error) { return true, nil },
@@ -75,20 +76,20 @@ func (d *Desk) Status() Status {
 // Plan returns the plan as it is now.
 func (d *Desk) Plan() plan.Plan { return d.c.Plan() }
 
-// Devices returns the members by slot, at a time.
+// Devices returns the members in the order of their slots, and the time at which it read them.
 func (d *Desk) Devices() (list []Device, at time.Time) {
 	at = time.Now()
 	return devicesOf(d.c.Devices(), at), at
 }
 
-// obeyWithin bounds the wait for a command to be done. After that the answer is the status as
-// it is, marked as pending.
+// obeyWithin bounds the wait for the end of a command. After that time, Do returns the present
+// status, marked as pending.
 const obeyWithin = 3 * time.Second
 
 // settled carries out a command. It then waits for an event of one of these kinds, or for an event
-// after which the coordinator's status shows that the command is done. The status alone would show
-// it before the event is recorded, but an operator who asks for the history next expects the event
-// there.
+// after which the coordinator's status shows that the command is done. The status alone is not
+// enough, because it changes before the event is recorded. An operator who then asks for the
+// history expects the event there.
 func (d *Desk) settled(do func(), shows func(report.State) bool,
 	kinds ...report.EventKind) (bool, error) {
 	x := d.watch.expect(func(e report.Event) bool {
@@ -97,15 +98,15 @@ func (d *Desk) settled(do func(), shows func(report.State) bool,
 	defer x.drop()
 	already := shows(d.c.Status().State)
 	do()
-	if already { // perhaps no event follows
+	if already { // there may be no event to wait for
 		return true, nil
 	}
 	_, ok := x.wait(obeyWithin)
 	return ok || shows(d.c.Status().State), nil
 }
 
-// stored does something that the coordinator stores, and waits for the event that says that it is
-// stored, or refused.
+// stored calls do, which makes the coordinator store a record. It waits for the event that the
+// record is stored or refused.
 func (d *Desk) stored(is func(report.Event) bool, do func() error) (bool, error) {
 	x := d.watch.expect(is)
 	defer x.drop()
@@ -141,8 +142,8 @@ func (d *Desk) pause(r Request) (bool, error) {
 	return d.kept(func(report.Status) bool { return true })
 }
 
-// kept waits until the log keeps what was decided, and the status shows it. A pause that a restart
-// would end is not done.
+// kept waits until the log has stored a decision and the status shows the decision. A pause that a
+// restart would undo does not count as done.
 func (d *Desk) kept(shows func(report.Status) bool) (bool, error) {
 	for end := time.Now().Add(obeyWithin); ; time.Sleep(keptEvery) {
 		s := d.c.Status()
@@ -159,7 +160,7 @@ func (d *Desk) kept(shows func(report.Status) bool) (bool, error) {
 	}
 }
 
-// keptEvery is how often the status is looked at.
+// keptEvery is how often kept reads the status.
 const keptEvery = 5 * time.Millisecond
 
 func (d *Desk) resume(Request) (bool, error) {
@@ -190,8 +191,8 @@ func (d *Desk) rollback(r Request) (bool, error) {
 	return d.stored(rolledBack, func() error { return d.c.Rollback(r.To) })
 }
 
-// ParseChange returns the change that a list of FIELD=VALUE makes. Whether the values make sense
-// together is for the coordinator to say, which has the plan.
+// ParseChange returns the change that a list of FIELD=VALUE makes. ParseChange does not check
+// whether the values fit together. The coordinator does that, because it has the plan.
 func ParseChange(fields []string) (*plan.Change, error) {
 	change := &plan.Change{}
 	for _, f := range fields {
@@ -222,16 +223,16 @@ func (d *Desk) change(r Request) (bool, error) {
 	return d.stored(changed, func() error { return d.c.Change(change) })
 }
 
-// errEnds: a change would end the run, and nobody said that it may.
+// errEnds means that a change would end the run, and that the request does not allow that.
 var errEnds = errors.New("ends the run for good")
 
-// WouldEnd says whether an error, of a coordinator elsewhere too, refuses a change that would end
-// the run.
+// WouldEnd says whether an error, possibly received from a coordinator, refuses a change that would
+// end the run.
 func WouldEnd(err error) bool {
 	return err != nil && strings.Contains(err.Error(), errEnds.Error())
 }
 
-// wouldEnd returns an error if a change gives the run no more rounds than are done.
+// wouldEnd returns an error if a change sets rounds to a number that the run has already done.
 func (d *Desk) wouldEnd(change *plan.Change) error {
 	before, done := d.c.Plan(), d.c.Status().Rounds
 	after := before
@@ -243,7 +244,7 @@ func (d *Desk) wouldEnd(change *plan.Change) error {
 		"`zofl stop` ends it with a reason", after.Rounds, errEnds, done, after.Rounds)
 }
 
-// retire retires a member. One that is retired already stays so.
+// retire retires a member. A retired member stays retired.
 func (d *Desk) retire(r Request) (bool, error) {
 	for _, member := range d.c.Devices() {
 		if member.ID == r.ID && member.State == report.DeviceRetired {

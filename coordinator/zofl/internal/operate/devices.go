@@ -17,23 +17,23 @@ type Device struct {
 	ID       string     `json:"id"`
 	Slot     uint32     `json:"slot"`
 	State    string     `json:"state"`               // present, silent, away, left, retired
-	LastSeen *time.Time `json:"last_seen,omitempty"` // nil: not since the coordinator began
-	// Silence is the seconds since then, by the coordinator's clock.
+	LastSeen *time.Time `json:"last_seen,omitempty"` // nil: never since the coordinator started
+	// Silence is the seconds since LastSeen, by the coordinator's clock.
 	Silence  float64    `json:"silence_seconds,omitempty"`
-	Latency  float64    `json:"latency_ms,omitempty"` // from an announcement to its answer, smoothed
-	Declines uint32     `json:"declines,omitempty"`   // since the coordinator began
-	Missed   uint32     `json:"missed,omitempty"`     // rounds in a row that waited in vain
-	Until    *time.Time `json:"until,omitempty"`      // away: when it is asked for again
+	Latency  float64    `json:"latency_ms,omitempty"` // milliseconds from an announcement to the device's answer, smoothed
+	Declines uint32     `json:"declines,omitempty"`   // since the coordinator started
+	Missed   uint32     `json:"missed,omitempty"`     // consecutive rounds that waited for the device in vain
+	Until    *time.Time `json:"until,omitempty"`      // of an away device: when rounds ask it again
 	Awaited  bool       `json:"awaited,omitempty"`    // the open round waits for it
-	Cut      uint32     `json:"cut,omitempty"`        // contributions that bound cut
-	Doubt    float64    `json:"doubt,omitempty"`      // share of its weight that it lost, by trust
-	Refused  uint64     `json:"refused,omitempty"`    // messages beyond its share
+	Cut      uint32     `json:"cut,omitempty"`        // contributions that the plan's bound scaled down
+	Doubt    float64    `json:"doubt,omitempty"`      // fraction of its weight that trust took away
+	Refused  uint64     `json:"refused,omitempty"`    // messages beyond the device's share
 	Faulty   uint64     `json:"faulty,omitempty"`     // messages that no honest device sends
-	SameID   bool       `json:"same_id,omitempty"`    // two devices send as this one
-	Record   uint64     `json:"record,omitempty"`     // the last one that it contributed to
-	Behind   uint64     `json:"behind,omitempty"`     // records of the log since that one
+	SameID   bool       `json:"same_id,omitempty"`    // two devices send with this id
+	Record   uint64     `json:"record,omitempty"`     // the last record to which the device contributed
+	Behind   uint64     `json:"behind,omitempty"`     // records of the log since Record
 
-	// Device is what the device says about itself. It may be wrong.
+	// The fields below are what the device says about itself, which may be wrong.
 	Program  string `json:"program,omitempty"`
 	Platform string `json:"platform,omitempty"`
 	Battery  uint8  `json:"battery_percent,omitempty"`
@@ -41,7 +41,8 @@ type Device struct {
 	Network  string `json:"network,omitempty"` // unmetered, metered
 }
 
-// Tells is what a device says of itself, what may keep it from work first.
+// Tells returns what a device says about itself. The conditions that may keep the device from work
+// come first.
 func (d *Device) Tells() string {
 	var parts []string
 	if d.Battery > 0 {
@@ -58,7 +59,7 @@ func (d *Device) Tells() string {
 // Absent says whether no round waits for the device.
 func (d *Device) Absent() bool { return d.State != report.DevicePresent.String() }
 
-// deviceOf returns a device in the form of JSON, at a time.
+// deviceOf converts a member to the form for JSON. now is the time at which the member was read.
 func deviceOf(d *report.Device, now time.Time) Device {
 	out := Device{
 		ID: d.ID, Slot: d.Slot, State: d.State.String(), Declines: d.Declines, Missed: d.Missed,
@@ -81,14 +82,14 @@ func deviceOf(d *report.Device, now time.Time) Device {
 	return out
 }
 
-// A page answers a request for devices: the devices from a slot on, as many as fit into a message.
+// A page answers a request for devices: the devices from a slot on, as many as fit in a message.
 type page struct {
 	Devices []Device `json:"devices"`
 	More    bool     `json:"more"` // the last device is not the last member
 }
 
-// Devices returns the members of a run, the absent ones first, then by slot. An open roster has
-// none. It returns the errors of [Ask].
+// Devices returns the members of a run, the absent ones first, then by slot. An open roster has no
+// members. Devices returns the errors of [Ask].
 func Devices(ctx context.Context, nc *nats.Conn, run string) ([]Device, error) {
 	var list []Device
 	pages := newReader(nc, run)
@@ -110,8 +111,8 @@ func Devices(ctx context.Context, nc *nats.Conn, run string) ([]Device, error) {
 	return sorted, nil
 }
 
-// devices answers with a page. Its devices are as they were when the first page was asked for, so
-// that thousands of members are looked at once.
+// devices answers a request with a page of devices. It reads all members at the request for the
+// first page, and uses that list for the later pages.
 func (s *service) devices(r micro.Request, request Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,17 +122,16 @@ func (s *service) devices(r micro.Request, request Request) {
 	_ = r.RespondJSON(pageOf(s.listed, int(request.From), s.listedAt, s.page(request)))
 }
 
-// pageOf returns the devices from a slot on. It has at most the given number of bytes, but at least
-// one device.
+// pageOf returns the devices from a slot on, in at most most bytes, but at least one device.
 func pageOf(list []report.Device, from int, now time.Time, most int) page {
-	const some = 1000 // more than fit
+	const some = 1000 // more than fit in a page
 	list = list[min(from, len(list)):]
 	devices := devicesOf(list[:min(some, len(list))], now)
 	n := fitting(devices, most)
 	return page{Devices: devices[:n], More: n < len(list)}
 }
 
-// devicesOf returns devices in the form of JSON, at a time.
+// devicesOf converts members to the form for JSON. now is the time at which they were read.
 func devicesOf(members []report.Device, now time.Time) []Device {
 	list := make([]Device, len(members))
 	for i := range members {

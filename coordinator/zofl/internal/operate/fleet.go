@@ -15,9 +15,9 @@ import (
 )
 
 // A View says which rows of the table of devices the answer should have. The coordinator sorts and
-// filters, so that thousands of devices need not travel for the few that fit a screen.
+// filters, so that it sends only the few devices that fit on a screen, and not thousands.
 type View struct {
-	Sort       string `json:"sort,omitempty"` // see [View.Sorts]; "": the absent first, then by slot
+	Sort       string `json:"sort,omitempty"` // a column, see [View.Sorts]; "": absent devices first, then by slot
 	Descending bool   `json:"descending,omitempty"`
 	Filter     string `json:"filter,omitempty"` // part of an id or a state, in any case; "": all
 	ID         string `json:"id,omitempty"`     // part of an id, in any case; "": all
@@ -32,12 +32,12 @@ func Columns() []string { return []string{"id", "state", "seen", "latency", "dec
 // Rows are rows of the table of devices.
 type Rows struct {
 	Devices  []Device `json:"devices"`
-	From     int      `json:"from"`     // which row is the first, from 0
-	Matching int      `json:"matching"` // rows of the table: devices that the filter lets through
-	Members  int      `json:"members"`  // of the run; 0 for an open roster
+	From     int      `json:"from"`     // index of the first row, from 0
+	Matching int      `json:"matching"` // number of devices that match the filter
+	Members  int      `json:"members"`  // members of the run; 0 for an open roster
 }
 
-// Fleet returns rows of a run's table of devices. It returns the errors of [Ask].
+// Fleet returns rows of a run's table of devices. Fleet returns the errors of [Ask].
 func Fleet(ctx context.Context, nc *nats.Conn, run string, v View) (*Rows, error) {
 	rows := &Rows{}
 	if err := newReader(nc, run).turn(ctx, VerbFleet, Request{View: &v}, rows); err != nil {
@@ -46,7 +46,7 @@ func Fleet(ctx context.Context, nc *nats.Conn, run string, v View) (*Rows, error
 	return rows, nil
 }
 
-// fleet answers with rows.
+// fleet answers a request with rows of the table of devices.
 func (s *service) fleet(r micro.Request, request Request) {
 	v := cmp.Or(request.View, &View{})
 	if !v.Sorts() {
@@ -69,10 +69,10 @@ func rowsOf(members []report.Device, v View, now time.Time, most int) Rows {
 	return rows
 }
 
-// Sorts reports whether there is the column to sort by.
+// Sorts reports whether the view's Sort names a column.
 func (v *View) Sorts() bool { return orders[v.Sort] != nil }
 
-// Of returns all devices that a view lets through, in its order.
+// Of returns all devices that match the view's filters, in the view's order.
 func (v *View) Of(devices []Device) []*Device {
 	part, id := strings.ToLower(v.Filter), strings.ToLower(v.ID)
 	list := make([]*Device, 0, len(devices))
@@ -95,7 +95,8 @@ func (v *View) Of(devices []Device) []*Device {
 	return list
 }
 
-// orders compare devices by a column. Where two are the same, the slot decides.
+// orders has, for each column, a function that compares devices. If two devices are equal in the
+// column, the slot decides.
 var orders = map[string]func(a, b *Device) int{
 	"id":       func(a, b *Device) int { return strings.Compare(a.ID, b.ID) },
 	"slot":     func(a, b *Device) int { return cmp.Compare(a.Slot, b.Slot) },
@@ -119,12 +120,13 @@ func present(d *Device) int {
 	return 1
 }
 
-// charge is the percent of a device's battery; one that does not tell is last.
+// charge returns the percentage of a device's battery. Devices that do not report it come last.
 func charge(d *Device) uint8 {
 	return cmp.Or(d.Battery, 101)
 }
 
-// silence is the time of the last message from a device; a device that never sent one comes last.
+// silence returns the seconds since a device's last message. Devices that never sent a message come
+// last.
 func silence(d *Device) float64 {
 	if d.LastSeen == nil {
 		return 1e18

@@ -1,7 +1,7 @@
-// Package operate carries an operator's commands to a running coordinator: a request to
-// zo.<run>.o.<verb> is answered with the coordinator's status as JSON. The coordinator's side is a
-// NATS micro service, so `nats micro ls` finds it and counts its requests. The permissions on the
-// broker decide who may send commands.
+// Package operate carries an operator's commands to a running coordinator: the coordinator answers
+// a request to zo.<run>.o.<verb> with its status as JSON. The coordinator's side is a NATS micro
+// service, so `nats micro ls` finds it and counts its requests. The permissions on the broker
+// decide who may send commands.
 package operate
 
 import (
@@ -43,22 +43,23 @@ type Request struct {
 	To     uint64 `json:"to,omitempty"`     // rollback: the record to return to
 	// Fields are the assignments of a change: field=value of the plan.
 	Fields []string `json:"fields,omitempty"`
-	// Ends says, of a change, that the run may end by it.
+	// Ends says, for a change, that the change may end the run.
 	Ends bool   `json:"ends,omitempty"`
 	ID   string `json:"id,omitempty"`   // retire: the member
 	From uint32 `json:"from,omitempty"` // devices: the first slot
 	// After is, for a pause, the round to pause after; 0: now.
 	After uint64 `json:"after,omitempty"`
-	// Since and Marks are, for history, the record that points begin with, and how many marks the
-	// operator has.
+	// Since and Marks are for the history: the first record whose point to send, and how many marks
+	// the operator already has.
 	Since uint64 `json:"since,omitempty"`
 	Marks int    `json:"marks,omitempty"`
 	View  *View  `json:"view,omitempty"` // fleet: which rows
-	// Most is how many bytes a page may have, where the operator's broker takes short messages only.
+	// Most is how many bytes a page may have. Operators set it if their broker accepts only short
+	// messages.
 	Most int `json:"most,omitempty"`
 }
 
-// Who names the person at this machine, for the status of a run: USER@HOST.
+// Who returns USER@HOST, which names the person at this machine in the status of a run.
 func Who() string {
 	name := "somebody"
 	if u, err := user.Current(); err == nil && u.Username != "" {
@@ -79,8 +80,8 @@ var ErrDenied = errors.New("the broker does not let this user command the run")
 // ErrRefused means that the coordinator refused the command. The text says why.
 var ErrRefused = errors.New("refused")
 
-// Ask sends a command and returns the coordinator's status after it. The error matches
-// ErrNobody, ErrDenied or ErrRefused, or is one of the connection.
+// Ask sends a command and returns the coordinator's status after it. The error matches ErrNobody,
+// ErrDenied or ErrRefused, or is an error of the connection.
 func Ask(ctx context.Context, nc *nats.Conn, run, verb string, r Request) (*Status, error) {
 	s := &Status{}
 	if err := exchange(ctx, nc, run, verb, r, s); err != nil {
@@ -118,7 +119,7 @@ func exchange(ctx context.Context, nc *nats.Conn, run, verb string, r Request, a
 // A service answers the commands to one coordinator.
 type service struct {
 	desk    *Desk
-	pageLen int // most bytes of devices in an answer
+	pageLen int // bound on the bytes of entries in an answer
 
 	mu       sync.Mutex // guards what follows
 	listed   []report.Device
@@ -137,8 +138,8 @@ func Serve(nc *nats.Conn, desk *Desk) (stop func() error, err error) {
 	}
 	svc, err := micro.AddService(nc, micro.Config{
 		Name: ServiceName(run), Version: version.String(), Description: "coordinator of run " + run,
-		// A queue group would hand some requests to subscriptions that a broken
-		// connection left behind. Only the leading coordinator serves, so none is needed.
+		// With a queue group, the broker could send requests to the subscription of a broken connection.
+		// Only the leading coordinator serves, so it needs no queue group.
 		QueueGroupDisabled: true,
 	})
 	if err != nil {
@@ -157,7 +158,7 @@ func Serve(nc *nats.Conn, desk *Desk) (stop func() error, err error) {
 // MaxRequest is longer than any request, in bytes.
 const MaxRequest = 4 << 10
 
-// answer carries out a request, and answers with the status or with a page. If the answer is lost,
+// answer carries out a request, and replies with the status or with a page. If the answer is lost,
 // the operator sends the request again.
 func (s *service) answer(r micro.Request, verb string) {
 	var request Request

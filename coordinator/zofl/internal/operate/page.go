@@ -14,12 +14,12 @@ const (
 	// mostPage bounds a page in bytes. A message may be as long as the broker's max_payload, 1 MiB by
 	// default and often less.
 	mostPage = 32 << 10
-	// leastPage is what a page may have if a longer one does not come: a broker on the way may take
-	// less than this one.
+	// leastPage is how many bytes an operator requests after a longer page did not come. A broker in
+	// between may accept only shorter messages than the operator's broker.
 	leastPage = 1 << 10
-	// pageWithin is how long a page is waited for before a shorter one is asked for.
+	// pageWithin is how long an operator waits for a page before it requests a shorter page.
 	pageWithin = 3 * time.Second
-	// pageAgain is the wait before a short page is asked for again.
+	// pageAgain is the pause before an operator requests a short page again.
 	pageAgain = 200 * time.Millisecond
 )
 
@@ -31,11 +31,11 @@ func (s *service) page(request Request) int {
 	return s.pageLen
 }
 
-// A reader asks for pages.
+// A reader requests pages from a coordinator.
 type reader struct {
 	nc   *nats.Conn
 	run  string
-	most int // bytes of a page; 0: as many as the coordinator likes
+	most int // bytes of a page; 0: the coordinator decides
 }
 
 func newReader(nc *nats.Conn, run string) *reader {
@@ -46,8 +46,9 @@ func newReader(nc *nats.Conn, run string) *reader {
 	return r
 }
 
-// turn asks for a page. If none comes it asks for short ones. A broker that was sent too long a
-// message drops the connection over which it came, so nobody may answer for a moment.
+// turn requests a page. If no page comes, turn requests short pages. A broker that receives too
+// long a message closes the sender's connection, so the coordinator may be unreachable for a
+// moment.
 func (r *reader) turn(ctx context.Context, verb string, request Request, answer any) error {
 	request.Most = r.most
 	soon, cancel := context.WithTimeout(ctx, pageWithin)
@@ -60,7 +61,7 @@ func (r *reader) turn(ctx context.Context, verb string, request Request, answer 
 		if err = exchange(ctx, r.nc, r.run, verb, request, answer); !errors.Is(err, ErrNobody) {
 			return err
 		}
-		_ = pause.For(ctx, pageAgain) // the loop looks at the context
+		_ = pause.For(ctx, pageAgain) // the loop checks the context
 	}
 	return err
 }

@@ -11,15 +11,15 @@ import (
 
 // A Round is a round or a survey that the coordinator committed.
 type Round struct {
-	N             uint64   // its record; of a survey without one, the last record
-	Survey        string   // what it asked for in place of scalars
-	Phase         uint8    // 1: the first phase of a round of two
-	Loss          *float64 // of the contributors; nil: none, or not finite
+	N             uint64   // record of the round or survey; for a survey without a record, the last record
+	Survey        string   // what the survey asked for; "" for a round
+	Phase         uint8    // 1: the first phase of a round of two phases
+	Loss          *float64 // mean of the contributors; nil: unknown or not finite
 	Step          float32
 	Perturbations uint32
 	Attempt       uint32
 	Contributors  uint32
-	Epsilon       float64 // spent by here, of a device in every round
+	Epsilon       float64 // spent up to here by a device that took part in every round
 }
 
 // roundsOf returns the rounds and surveys of a history, ascending by N.
@@ -44,23 +44,23 @@ func roundsOf(points []history.Point, marks []history.Mark) (list []Round) {
 	return list
 }
 
-// Rounds returns the rounds and surveys of a run after a record, as its history holds them: all of
-// the last thousands, and some of the earlier ones. The error is as that of [Ask].
+// Rounds returns the rounds and surveys of a run after a record, from its history. A history has
+// all of the last thousands of rounds, and some earlier rounds. Rounds returns the errors of [Ask].
 func Rounds(ctx context.Context, nc *nats.Conn, run string, after uint64) ([]Round, error) {
 	points, marks, err := History(ctx, nc, run, after+1)
 	return roundsOf(points, marks), err
 }
 
-// A historyPage is the answer to a request for the history: points from a record on, and, once
-// these have fit, marks.
+// A historyPage is the answer to a request for the history: points from a record on and, if all
+// these points fit in the page, marks.
 type historyPage struct {
 	Points []history.Point `json:"points"`
 	Marks  []history.Mark  `json:"marks"`
 	More   bool            `json:"more"`
 }
 
-// historyPage returns points from r.Since on, and all marks but the first r.Marks, in at most the
-// given number of bytes, but at least one of them.
+// historyPage returns points from r.Since on, and all marks but the first r.Marks, in at most most
+// bytes, but at least one point or mark.
 func (w *Watch) historyPage(r Request, most int) historyPage {
 	h := w.Rounds()
 	points, _ := h.Snapshot(r.Since)
@@ -75,8 +75,8 @@ func (w *Watch) historyPage(r Request, most int) historyPage {
 	return p
 }
 
-// fitting returns how many entries of a list, from the first on, have so many bytes of JSON at
-// most. It is one at least, if there is one.
+// fitting returns how many entries from the beginning of a list have together at most the given
+// number of bytes of JSON. It returns at least 1 if the list is not empty.
 func fitting[T any](list []T, most int) int {
 	size := 0
 	for i := range list {
@@ -88,8 +88,8 @@ func fitting[T any](list []T, most int) int {
 	return len(list)
 }
 
-// History returns the points of a run's history from a record on, and its marks since then. The
-// error is as that of [Ask].
+// History returns the points of a run's history from a record on, and its marks since then. History
+// returns the errors of [Ask].
 func History(ctx context.Context, nc *nats.Conn, run string, from uint64) ([]history.Point,
 	[]history.Mark, error) {
 	points, all, err := NewHistory(ctx, nc, run, from, 0)
@@ -106,7 +106,7 @@ func History(ctx context.Context, nc *nats.Conn, run string, from uint64) ([]his
 }
 
 // NewHistory returns the points of a run's history from a record on, and all its marks but the
-// first marks. The error is as that of [Ask].
+// first seen marks. NewHistory returns the errors of [Ask].
 func NewHistory(ctx context.Context, nc *nats.Conn, run string, from uint64, seen int) (
 	points []history.Point, marks []history.Mark, err error) {
 	points = []history.Point{}

@@ -17,7 +17,7 @@ type Status struct {
 	State  string `json:"state"` // waiting, open, paused, ended, deposed
 	Reason string `json:"reason,omitempty"`
 	By     string `json:"by,omitempty"` // who paused the run; "": it paused by itself
-	// Unkept is why a restart would undo what was decided, such as a pause.
+	// Unkept is the reason why a restart would undo a decision such as a pause.
 	Unkept string `json:"unkept,omitempty"`
 	// PauseAfter is the round after which the run will pause; 0: none.
 	PauseAfter uint64 `json:"pause_after,omitempty"`
@@ -37,12 +37,12 @@ type Status struct {
 	Key     string `json:"key,omitempty"`
 	Members uint32 `json:"members"`
 
-	Present uint32 `json:"present"` // members that a round waits for
+	Present uint32 `json:"present"` // members for which a round waits
 	// Waits says for which devices round 1 waits, and which field starts the run without them.
 	Waits string `json:"waits,omitempty"`
 
 	Phase         uint8  `json:"phase,omitempty"`  // of the open round: 1 or 2 if rounds have two
-	Survey        string `json:"survey,omitempty"` // it asks for mu, step or sketch, not scalars
+	Survey        string `json:"survey,omitempty"` // the open round asks for mu, step or sketch, not scalars
 	Attempt       uint32 `json:"attempt"`
 	Asked         uint32 `json:"asked"`
 	Contributions uint32 `json:"contributions"`
@@ -50,32 +50,32 @@ type Status struct {
 	Uploads       uint32 `json:"uploads,omitempty"` // vectors of which a part has arrived
 
 	Loss       float32     `json:"loss"`
-	NoFall     string      `json:"no_fall,omitempty"`         // that the loss has not fallen, by half
-	Privacy    *dp.Budget  `json:"privacy,omitempty"`         // spent, of a device in every round
+	NoFall     string      `json:"no_fall,omitempty"`         // text: the loss has not fallen after half of the rounds
+	Privacy    *dp.Budget  `json:"privacy,omitempty"`         // spent by a device that took part in every round
 	Planned    *dp.Budget  `json:"privacy_planned,omitempty"` // what all rounds will spend
 	Evaluation *Evaluation `json:"evaluation,omitempty"`
 	Digests    []Digests   `json:"digests,omitempty"`
 	Reference  *Reference  `json:"reference,omitempty"`
 
-	// Pending says that the command was accepted but is not done yet: it waits for the open
-	// round, or for the log.
+	// Pending says that the coordinator accepted the command but has not completed it: the command
+	// waits for the open round, or for the log.
 	Pending bool `json:"pending,omitempty"`
 
 	Counters report.Counters `json:"counters"`
 	Dropped  uint64          `json:"dropped"`
-	// TurnedAway counts, by kind, messages that were dropped without a look.
+	// TurnedAway counts, by kind, the messages that the coordinator dropped without reading them.
 	TurnedAway map[string]uint64 `json:"turned_away,omitempty"`
-	// Offenders are the senders of most refused or faulty messages.
+	// Offenders are the senders with the most refused or faulty messages.
 	Offenders []Offender `json:"offenders,omitempty"`
-	// SameID names members as which two devices send.
+	// SameID names members whose id two devices use.
 	SameID []string `json:"same_id,omitempty"`
-	// Unused explains, for each such member, why its work counts for little or nothing.
+	// Unused names the members whose contributions count for little or nothing, and explains why.
 	Unused map[string]string `json:"unused,omitempty"`
 }
 
-// An Offender is a sender of messages that were refused, or that no honest device sends. It is an
-// id, or "X of _INBOX.Y" for a connection that asks with ids without a slot, of which X is the
-// last.
+// An Offender is a sender of messages that the coordinator refused, or that no honest device sends.
+// ID is the sender's id, or "X of _INBOX.Y" for a connection that sends requests with ids that have
+// no slot. X is the last of these ids.
 type Offender struct {
 	ID      string `json:"id"`
 	Refused uint64 `json:"refused,omitempty"`
@@ -91,9 +91,10 @@ type Evaluation struct {
 }
 
 // Digests are the digests that devices report of their state after record N: the first 8 bytes of
-// each digest in hexadecimal, and how many devices have it. All devices should have the same.
-// Reference is the digest that the run trusts, and Source says who reported it: a witness's id, or
-// "plurality". Differing devices have another one; Differ names the first 16.
+// each digest in hexadecimal, and how many devices have it. All devices should have the same
+// digest. Reference is the digest that the run trusts. Source says who reported that digest: a
+// witness's id, or "plurality". Differing counts the devices with another digest, and Differ names
+// the first 16.
 type Digests struct {
 	N         uint64            `json:"n"`
 	Devices   map[string]uint32 `json:"devices"`
@@ -109,7 +110,7 @@ type Reference struct {
 	Digest string `json:"digest"`
 }
 
-// StatusOf returns a status in the form of JSON.
+// StatusOf converts a status to the form for JSON.
 func StatusOf(s report.Status) Status {
 	out := Status{
 		Run: s.Run, State: s.State.String(), Reason: s.Reason,
@@ -147,8 +148,8 @@ func StatusOf(s report.Status) Status {
 	return out
 }
 
-// Asks says what the open round asks devices for instead of scalars, and how many have answered. It
-// is empty if the round asks for scalars.
+// Asks says what the open round asks devices for instead of scalars, and how many have answered.
+// Asks returns "" if the round asks for scalars.
 func (s *Status) Asks() string {
 	what := s.Survey
 	switch survey.Named(s.Survey) {
@@ -168,7 +169,7 @@ func (s *Status) Asks() string {
 	return fmt.Sprintf("%s; answers so far: %d of %d", what, s.Contributions, s.Asked)
 }
 
-// DigestsOf returns reports of digests in the form of JSON.
+// DigestsOf converts reports of digests to the form for JSON.
 func DigestsOf(d report.DigestReports) Digests {
 	out := Digests{N: d.N, Devices: map[string]uint32{}, Source: d.Source,
 		Differing: d.Differing, Differ: d.Differ}

@@ -9,17 +9,17 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 )
 
-// A Watch is a [report.Recorder] that passes events on, and wakes the requests that
-// wait for one. The zero value is ready to use.
+// A Watch is a [report.Recorder] that passes events on, and wakes the requests that wait for an
+// event. The zero value is ready to use.
 type Watch struct {
 	Next report.Recorder // gets every event; nil: events go nowhere else
 
-	// History keeps the rounds; nil: one in memory does.
+	// History keeps the rounds. If History is nil, a history in memory keeps them.
 	History *history.History
 
 	mu      sync.Mutex // guards what follows
 	waiting map[*expectation]struct{}
-	memory  history.History // with a mutex of its own
+	memory  history.History // has its own mutex
 }
 
 // Rounds returns the history that keeps the rounds.
@@ -46,7 +46,7 @@ func (w *Watch) Record(e report.Event) error {
 	return w.Next.Record(e)
 }
 
-// An expectation waits for one event. Its owner calls drop when it no longer does.
+// An expectation waits for one event. Its owner calls drop when it no longer waits.
 type expectation struct {
 	watch  *Watch
 	wanted func(report.Event) bool
