@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 )
 
-// TestAttached: with --attached serve goes on while its standard input is open, and ends well when
-// that ends, at any point: its log is whole, and can be served again.
+// TestAttached: with --attached, serve runs while its standard input is open. When the input ends
+// at any moment, serve ends without an error, and another serve can continue its log.
 func TestAttached(t *testing.T) {
 	dir := t.TempDir()
 	plan, log := filepath.Join(dir, "plan.json"), filepath.Join(dir, "log")
@@ -47,7 +47,7 @@ func TestAttached(t *testing.T) {
 	if _, err := zofl(t, "verify", "--store", log); err != nil {
 		t.Error(err)
 	}
-	// Standard input that is empty ends at once, before anything leads.
+	// Empty standard input ends serve at once, before a coordinator leads.
 	p := startWith(t, nil, args...)
 	if code := p.exited(); code != 0 {
 		t.Errorf("without standard input: exit code %d: %s", code, p.stderr.String())

@@ -14,7 +14,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/await"
 )
 
-// TestAttachedToKilled: serve ends with the program that started it, when that is killed.
+// TestAttachedToKilled: serve ends when the program that started it is killed.
 func TestAttachedToKilled(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -25,7 +25,7 @@ func TestAttachedToKilled(t *testing.T) {
 	if _, err := zofl(t, "plan", "--run", "r", "--dim", "3", "--write", plan); err != nil {
 		t.Fatal(err)
 	}
-	// A shell whose child reads from it, and which then waits for that child.
+	// The shell starts a child that reads from the shell, and then waits for the child.
 	parent := exec.Command("sh", "-c", `mkfifo "$0/in"; "$@" <"$0/in" & exec 3>"$0/in"; wait`, dir,
 		self, "serve", plan, "--store", filepath.Join(dir, "log"), "--listen", "127.0.0.1:0",
 		"--attached")

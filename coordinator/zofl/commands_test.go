@@ -11,7 +11,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// TestIgnoredFlags: a flag or argument that would do nothing is refused by name.
+// TestIgnoredFlags: a command refuses a flag or an argument that would have no effect, and names
+// it.
 func TestIgnoredFlags(t *testing.T) {
 	dir := t.TempDir()
 	good := filepath.Join(dir, "good.json")
@@ -88,8 +89,8 @@ func existing(t *testing.T, name string) string {
 	return name
 }
 
-// TestUsageExits: what the person at the keyboard can correct exits with 2, whichever code finds
-// the fault.
+// TestUsageExits: commands exit with 2 for every error that the user can correct, whichever package
+// finds the error.
 func TestUsageExits(t *testing.T) {
 	for _, c := range []struct{ args, want []string }{
 		{[]string{"frob"}, []string{"unknown command", "frob", "--help"}},
@@ -114,7 +115,8 @@ func TestUsageExits(t *testing.T) {
 	}
 }
 
-// TestPlanSyntax: a plan file that is not JSON is refused with file, line and column.
+// TestPlanSyntax: the error about a plan file that is not JSON has the file, the line and the
+// column.
 func TestPlanSyntax(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct{ text, want string }{
@@ -160,8 +162,8 @@ func TestPlanFieldsJSON(t *testing.T) {
 	}
 }
 
-// TestFlagsOfALog: flags that a log has no use for are refused, and so are records that it does not
-// have. A plan of another run cannot continue it.
+// TestFlagsOfALog: commands refuse flags that have no effect on a log, and records that a log does
+// not have. serve refuses to continue a log with the plan of another run.
 func TestFlagsOfALog(t *testing.T) {
 	k := newKitchen(t)
 	k.device("a")

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestCompletes: every shell has a script, and values of flags that are names complete.
+// TestCompletes: zofl has a completion script for every shell, and completes the values of flags
+// that take names.
 func TestCompletes(t *testing.T) {
 	t.Parallel()
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
@@ -33,8 +34,9 @@ func TestCompletes(t *testing.T) {
 	}
 }
 
-// bashCompletes asks bash, by the program's script, how a line goes on. One function is of the
-// package bash-completion, which need not be there; compopt works while a key is pressed alone.
+// bashCompletes returns how bash completes a line with the program's script. It replaces a function
+// of the package bash-completion, which may be missing, and compopt, which works only while a user
+// presses a key.
 const bashCompletes = `
 compopt() { :; }
 zofl() { ` + asProgram + `=1 "$SELF" "$@"; }

@@ -10,14 +10,14 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// TestClearIsRefused: whoever would speak in the clear to another machine is told of it.
+// TestClearIsRefused: a command refuses a connection without TLS to another machine, and says so.
 func TestClearIsRefused(t *testing.T) {
 	_, err := zofl(t, "status", "--run", "r", "--url", "nats://broker.invalid")
 	refused(t, err, []string{"nats://broker.invalid", "--plaintext"})
 }
 
-// TestTrustDemandsTLS: with an authority, nats:// means TLS as well, and a server without it is
-// refused.
+// TestTrustDemandsTLS: with an authority, nats:// means TLS too, and a command refuses a server
+// without TLS.
 func TestTrustDemandsTLS(t *testing.T) {
 	k := newEnrolled(t)
 	login := k.add("alice", "operator")
@@ -33,10 +33,11 @@ func TestTrustDemandsTLS(t *testing.T) {
 	}
 }
 
-// TestSecretsOfOthers: a secret that others can use is refused, with the remedy.
+// TestSecretsOfOthers: commands refuse a secret file that other users can read, and name the
+// remedy.
 func TestSecretsOfOthers(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		return // modes say nothing there
+		return // file modes have no meaning on this system
 	}
 	k := newEnrolled(t)
 	login := k.add("alice", "operator")

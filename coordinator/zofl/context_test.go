@@ -11,7 +11,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 )
 
-// writeContext writes a context as the nats program does, where this program looks for it.
+// writeContext writes a context as the nats program does, in the directory where zofl looks for
+// contexts.
 func writeContext(t *testing.T, name string, fields map[string]any) {
 	t.Helper()
 	dir := filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "nats", "context")
@@ -28,7 +29,7 @@ func writeContext(t *testing.T, name string, fields map[string]any) {
 	}
 }
 
-// TestContext: a context of the nats program says where the broker is and who asks, by creds over
+// TestContext: a context of the nats program gives zofl the broker's URL and the user's creds, over
 // TLS.
 func TestContext(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
@@ -56,7 +57,7 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// TestContextOfAPassword: so does one with a user and a password.
+// TestContextOfAPassword: a context with a user and a password works too.
 func TestContextOfAPassword(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	g := newGuarded(t, "conf", false, theRoles...)

@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// TestDemoMethods: the demo of each method runs as typed, but for fewer rounds and devices, and
-// ends better than it began.
+// TestDemoMethods: the demo of each method, with fewer rounds and devices, ends with a better model
+// than it began with.
 func TestDemoMethods(t *testing.T) {
 	for _, method := range preset.Names() {
 		if testing.Short() && method != "fedzo" && method != "scaffold-1" {
@@ -41,8 +41,8 @@ func TestDemoMethods(t *testing.T) {
 	}
 }
 
-// TestDemoRepeats: runs of one seed make the same model, also where each device's directions are
-// those of its slot. An open roster, which has no slots, does not keep the devices waiting.
+// TestDemoRepeats: demos with the same seed make the same model, even if each device has the
+// directions of its slot. With an open roster, which has no slots, devices join without waiting.
 func TestDemoRepeats(t *testing.T) {
 	same := ""
 	for range 3 {
@@ -59,8 +59,7 @@ func TestDemoRepeats(t *testing.T) {
 	}
 }
 
-// TestDemoClasses: devices whose digits are of few kinds train by classes, and the model ends
-// better than it began.
+// TestDemoClasses: devices with digits of few classes train by classes, and the model improves.
 func TestDemoClasses(t *testing.T) {
 	out, err := zofl(t, "demo", "--rounds", "12", "--devices", "10", "--split", "shards", "--json",
 		"--set", "groups=sketch", "--set", "group_size=5", "--set", "regroup=5", "--set", "classes=10")

@@ -22,7 +22,7 @@ func newDenseKitchen(t *testing.T) *kitchen {
 		"window=30", "--set", "steps=2", "--set", "dense_keep=4"})
 }
 
-// verified is what verify says of a log on disk.
+// verified returns the output of zofl verify for a log on disk.
 func (k *kitchen) verified(log string) (v logs.Verdict) {
 	k.t.Helper()
 	text, err := zofl(k.t, "verify", "--store", log, "--json")
@@ -77,7 +77,7 @@ func TestDenseRun(t *testing.T) {
 		t.Errorf("verify %v:\n%s", err, text)
 	}
 
-	// What is kept follows changes of dense_keep, and rollbacks, which undo them.
+	// How many vectors the log keeps follows changes of dense_keep. Rollbacks undo such changes.
 	for _, command := range [][]string{{"change", "dense_keep=7"}, {"resume"}} {
 		if _, err := k.ask(command...); err != nil {
 			t.Fatal(command, err)
@@ -122,7 +122,7 @@ func TestDenseRun(t *testing.T) {
 	k.moved(v)
 }
 
-// damage checks what is said of a log without one of its vectors.
+// damage checks what commands report about a log that lacks one of its vectors.
 func (k *kitchen) damage() {
 	t := k.t
 	t.Helper()
@@ -159,13 +159,13 @@ func (k *kitchen) damage() {
 	}
 }
 
-// record is that of a vector's file.
+// record returns the number of the record to which a vector's file belongs.
 func record(file string) string {
 	n, _, _ := strings.Cut(filepath.Base(file), "-")
 	return n
 }
 
-// moved checks that a log's vectors go with it.
+// moved checks that zofl log move moves a log's vectors too.
 func (k *kitchen) moved(want logs.Verdict) {
 	t := k.t
 	t.Helper()
@@ -192,8 +192,8 @@ func (k *kitchen) moved(want logs.Verdict) {
 	}
 }
 
-// TestDenseServeContinues: a coordinator that was stopped goes on with vectors that its
-// log has, and devices with theirs.
+// TestDenseServeContinues: after a restart, the coordinator goes on with the vectors in its log,
+// and devices with the vectors in their stores.
 func TestDenseServeContinues(t *testing.T) {
 	k := newDenseKitchen(t)
 	k.device("a")

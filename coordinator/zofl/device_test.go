@@ -88,8 +88,8 @@ func (k *enrolled) recordsReach(operator []string, n uint64) (s struct{ N, Prese
 	}
 }
 
-// TestEnrolment: devices, a witness and an operator take part with one file each. One that is
-// revoked is shut out while the run goes on, and after the broker has come back.
+// TestEnrolment: devices, a witness and an operator take part with one creds file each. The broker
+// refuses a revoked device while the run goes on, and after the broker's restart.
 func TestEnrolment(t *testing.T) {
 	k := newEnrolled(t)
 	operator := k.add("alice", "operator")
@@ -128,9 +128,9 @@ func TestEnrolment(t *testing.T) {
 	waitFor(t, w, `"event":"stopped"`)
 }
 
-// TestEnrolmentWithJetStream: with the log in the broker's JetStream enrolled devices take part and
-// evaluate, an operator retires one, and the run goes on after the coordinator and its broker have
-// come back. A device reaches nothing of JetStream.
+// TestEnrolmentWithJetStream: with the log in the broker's JetStream, enrolled devices take part
+// and evaluate, and an operator retires a device. The run goes on after a restart of the
+// coordinator and its broker. A device cannot access JetStream.
 func TestEnrolmentWithJetStream(t *testing.T) {
 	digits := []string{"--dim", "7850", "--set", `metrics=["loss","accuracy"]`, "--set",
 		"eval_every=2", "--set", "eval_count=2", "--set", "deadline=10000"}
@@ -186,7 +186,7 @@ func TestEnrolmentWithJetStream(t *testing.T) {
 	waitFor(t, a, `"event":"stopped"`)
 }
 
-// A session is a connection of a user who may be shut out.
+// A session is a connection of a user whom the broker may disconnect.
 type session struct {
 	*nats.Conn
 	closed chan struct{}
@@ -205,7 +205,7 @@ func (k *enrolled) connect(creds string) *session {
 	return s
 }
 
-// shutOut checks that a user is refused.
+// shutOut checks that the broker refuses a user.
 func (k *enrolled) shutOut(login []string) {
 	k.t.Helper()
 	_, err := zofl(k.t, append([]string{"log"}, login...)...)
@@ -214,8 +214,8 @@ func (k *enrolled) shutOut(login []string) {
 	}
 }
 
-// TestStrangersStayOut: without the authority, without a user, and as another device nobody gets
-// anything.
+// TestStrangersStayOut: a client that does not trust the authority, has no user, or claims another
+// device's id receives nothing.
 func TestStrangersStayOut(t *testing.T) {
 	k := newEnrolled(t)
 	login := k.add("a", "device")
@@ -241,8 +241,8 @@ func TestStrangersStayOut(t *testing.T) {
 	}
 }
 
-// TestEnrolledConfiguration: the written configuration works for a server of one's own, which has
-// the same users.
+// TestEnrolledConfiguration: a separate nats-server runs with the configuration that serve wrote,
+// and has the same users.
 func TestEnrolledConfiguration(t *testing.T) {
 	k := newEnrolled(t)
 	login := k.add("a", "device")
@@ -276,7 +276,8 @@ func TestEnrolledConfiguration(t *testing.T) {
 	<-a.closed
 }
 
-// TestRevokeWithoutBroker: it holds from the next start, and the exit code says so.
+// TestRevokeWithoutBroker: a revocation without a running broker takes effect at the broker's next
+// start, and the exit code says so.
 func TestRevokeWithoutBroker(t *testing.T) {
 	k := newEnrolled(t)
 	login := k.add("a", "device")
@@ -295,7 +296,8 @@ func TestRevokeWithoutBroker(t *testing.T) {
 	k.shutOut(login)
 }
 
-// TestLineOfAPhone: a phone that has only the line gets in, and trusts nobody else.
+// TestLineOfAPhone: a phone that has only the line connects to the broker, and trusts no other
+// broker.
 func TestLineOfAPhone(t *testing.T) {
 	k := newEnrolled(t)
 	out, err := zofl(t, "device", "add", "phone", "--auth", k.auth, "--qr")
@@ -378,7 +380,7 @@ func TestEnrolmentRefuses(t *testing.T) {
 	}
 }
 
-// A directory of state serves no other device.
+// A device refuses another device's directory of state.
 func TestStoreOfAnotherDevice(t *testing.T) {
 	k := newKitchen(t)
 	d := k.device("d0")

@@ -57,8 +57,8 @@ func (k *kitchen) until(want string) []operate.Device {
 	}
 }
 
-// TestDevices: who is killed, who leaves and who is retired is listed, the absent ones first. A
-// retired device is not waited for, and may not come back.
+// TestDevices: zofl devices lists devices that were killed, have left or were retired, absent
+// devices first. Rounds do not wait for a retired device, and it cannot join again.
 func TestDevices(t *testing.T) {
 	k := newKitchen(t)
 	k.reach(1)

@@ -17,7 +17,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
 )
 
-// languages are the programs of examples/exec. ZOFL_LANGUAGES=all says that none may be missing.
+// languages are the programs of examples/exec. With ZOFL_LANGUAGES=all, a missing language fails
+// the test.
 func languages(t *testing.T) map[string][]string {
 	t.Helper()
 	programs := map[string][]string{
@@ -46,7 +47,8 @@ func languages(t *testing.T) map[string][]string {
 	return programs
 }
 
-// calm is a plan that goes on whoever is absent, though the losses of the devices differ a lot.
+// calm is a plan whose run goes on with any device absent, although the losses of the devices
+// differ a lot.
 var calm = []string{"--preset", "decomfl", "--set", "step=0.001", "--set", "mu=0.01", "--set",
 	"diverge=0"}
 
@@ -58,8 +60,9 @@ func (k *kitchen) exec(id string, command []string, flags ...string) *process {
 	return start(k.t, append(append(args, "--"), command...)...)
 }
 
-// TestExec: devices with losses in several languages and one in Go train one model, and all end
-// with it. (That of the program is in examples/exec; that in Go differs by device.)
+// TestExec: devices with losses in several languages and a device with a loss in Go train one
+// model, and all end with the same model. (The programs are in examples/exec. The loss in Go
+// differs by device.)
 func TestExec(t *testing.T) {
 	programs := languages(t)
 	if len(programs) == 0 {
@@ -121,8 +124,8 @@ func end(t *testing.T, out string) (last ending) {
 // starts again after a pause that doubles each time.
 const kills = 8
 
-// TestExecKill: whoever is killed, device or program, comes back and takes part, and the model
-// is that of the other devices.
+// TestExecKill: a device or a program that is killed takes part again after its restart, and has
+// the same model as the other devices.
 func TestExecKill(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip(err)
@@ -171,7 +174,8 @@ func (p *process) contributes() {
 	p.prints(`"loss":`, 1)
 }
 
-// goesOn waits until a device has told of so many steps more, of which a round has several.
+// goesOn waits until a device has printed the given number of further progress lines. A round has
+// several lines.
 func (p *process) goesOn(steps int) {
 	p.t.Helper()
 	p.prints("\n", steps)
@@ -186,7 +190,7 @@ func (p *process) prints(text string, n int) {
 	}
 }
 
-// pid is that of a device's last program.
+// pid returns the process id of a device's last program.
 func (p *process) pid() (pid int) {
 	p.t.Helper()
 	for line := range strings.Lines(p.stderr.String()) {
@@ -200,7 +204,8 @@ func (p *process) pid() (pid int) {
 	return pid
 }
 
-// TestExecStdio: the program that started zofl gives the loss. When it leaves, the device ends.
+// TestExecStdio: the program that started zofl computes the loss. When that program ends, the
+// device ends.
 func TestExecStdio(t *testing.T) {
 	k := newKitchenOf(t, calm)
 	k.device("in-go")
@@ -248,7 +253,8 @@ func TestExecStdio(t *testing.T) {
 	}
 }
 
-// TestExecRefuses: a wrong command line, and a program that says what the plan does not.
+// TestExecRefuses: exec refuses a wrong command line, and a program whose hello contradicts the
+// plan.
 func TestExecRefuses(t *testing.T) {
 	k := newKitchen(t)
 	device := []string{"exec", "--url", k.url, "--run", "kitchen", "--id", "wrong"}

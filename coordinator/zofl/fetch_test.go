@@ -41,7 +41,7 @@ func newModel(t *testing.T) (file, sum string) {
 	return file, hex.EncodeToString(hash[:])
 }
 
-// startOffer serves a run that begins with a model, and offers it.
+// startOffer serves a run that begins with a model, and offers the model's file.
 func startOffer(t *testing.T) (r *modelRun, file, sum string) {
 	t.Helper()
 	file, sum = newModel(t)
@@ -49,8 +49,8 @@ func startOffer(t *testing.T) (r *modelRun, file, sum string) {
 	return r, file, sum
 }
 
-// TestFetchTheModel: a device that lacks the file has it from the coordinator's process, the same
-// bytes; one that has it takes its own. Another file than the SHA-256 says is refused.
+// TestFetchTheModel: a device without the file fetches the same bytes from the coordinator's
+// process. A device that has the file uses its own. A device refuses a file with another SHA-256.
 func TestFetchTheModel(t *testing.T) {
 	t.Parallel()
 	r, file, sum := startOffer(t)
@@ -99,8 +99,8 @@ func TestFetchFlags(t *testing.T) {
 // mostFetched is more than any file of these tests has, in bytes.
 const mostFetched = 1 << 30
 
-// TestFetchFromALiar: a file with other bytes, pieces that make no sense and a file that would fill
-// the disk leave nothing behind.
+// TestFetchFromALiar: after a file with wrong bytes, malformed pieces, or a file that would fill
+// the disk, the device leaves no file behind.
 func TestFetchFromALiar(t *testing.T) {
 	t.Parallel()
 	r, file, sum := startOffer(t)
@@ -148,7 +148,8 @@ func TestFetchFromALiar(t *testing.T) {
 		t.Errorf("something is left: %v", err)
 	}
 
-	// The coordinator answers no request that is none: the good one after them comes first.
+	// The coordinator does not answer malformed requests, so the first answer is to the good request
+	// after them.
 	answers := make(chan *nats.Msg, 8)
 	if _, err := nc.ChanSubscribe("_INBOX_d.x", answers); err != nil {
 		t.Fatal(err)
@@ -176,7 +177,7 @@ func TestFetchFromALiar(t *testing.T) {
 	}
 }
 
-// TestFetchByEnrolled: enrolled devices may fetch the model where serve offers it.
+// TestFetchByEnrolled: enrolled devices may fetch the model if serve offers the model's file.
 func TestFetchByEnrolled(t *testing.T) {
 	t.Parallel()
 	file, sum := newModel(t)

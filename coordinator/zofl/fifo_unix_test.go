@@ -22,8 +22,8 @@ func newFIFO(t *testing.T) string {
 	return name
 }
 
-// TestSignalWhileAFIFOHasNoWriter: a program that waits for what a FIFO says ends when it is told
-// to.
+// TestSignalWhileAFIFOHasNoWriter: a program that waits for the writer of a FIFO ends when it gets
+// a signal.
 func TestSignalWhileAFIFOHasNoWriter(t *testing.T) {
 	url := "nats://127.0.0.1:1"
 	log, own := filepath.Join(t.TempDir(), "log"), filepath.Join(t.TempDir(), "key.pem")
@@ -82,8 +82,8 @@ func TestSignalWhileAFIFOHasNoWriter(t *testing.T) {
 	}
 }
 
-// TestFIFOOfOthers: a secret that others can read too is refused before it is read, so also where
-// nothing writes it.
+// TestFIFOOfOthers: a command refuses a secret that other users can read before it reads the
+// secret, so even if a FIFO has no writer.
 func TestFIFOOfOthers(t *testing.T) {
 	client := []string{"client", "--id", "a", "--run", "r", "--url", "nats://127.0.0.1:1"}
 	key := "ed25519:iojj3XQJ8ZX9UtstPLpdcspnCb8dlBIb83SIAbQPb1w"
@@ -124,8 +124,8 @@ func TestFIFOOfOthers(t *testing.T) {
 	}
 }
 
-// TestModelOfAFIFO: a model or images that are read in places are refused where a FIFO has them,
-// before anything waits for a writer.
+// TestModelOfAFIFO: a command refuses a FIFO as the file of a model or of images, and does not wait
+// for a writer.
 func TestModelOfAFIFO(t *testing.T) {
 	digits := []string{"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
 		"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}
@@ -190,8 +190,8 @@ func pour(t *testing.T, file string) string {
 	return fifo
 }
 
-// TestCredsOfAFIFO: devices whose creds come from a FIFO, which can be read only once, take part,
-// and come back after their broker. So it is with authorities.
+// TestCredsOfAFIFO: devices take part with creds from a FIFO, which they can read only once, and
+// reconnect after their broker's restart. A FIFO with authorities works too.
 func TestCredsOfAFIFO(t *testing.T) {
 	k := newEnrolled(t)
 	operator := k.add("alice", "operator")

@@ -17,7 +17,7 @@ import (
 )
 
 // A guarded is a nats-server that lets in only users with the permissions that `zofl permissions`
-// prints, and notes what it denies.
+// prints, and records what it denies.
 type guarded struct {
 	t     *testing.T
 	url   string              // without a user
@@ -91,8 +91,8 @@ func newGuarded(t *testing.T, way string, jetStream bool, members ...member) *gu
 	return g
 }
 
-// A spy sees all messages of a guarded server. To the server it is one that answers, so requests to
-// nobody are lost while there is one.
+// A spy receives all messages of a guarded server. The server takes a spy for a responder, so with
+// a spy, requests without another responder get no error.
 type spy struct {
 	t    *testing.T
 	mu   sync.Mutex
@@ -124,7 +124,8 @@ func (g *guarded) spyAs(name string) *spy {
 	return s
 }
 
-// saw waits for messages to subjects that match patterns: what is granted is needed.
+// saw waits for messages to subjects that match patterns, which shows that a run needs each granted
+// subject.
 func (s *spy) saw(patterns ...string) {
 	s.t.Helper()
 	late := false
@@ -147,7 +148,7 @@ func (s *spy) saw(patterns ...string) {
 	}
 }
 
-// matched says whether a subject was seen that a pattern covers. s.mu is locked.
+// matched says whether the spy has seen a subject that matches a pattern. The caller holds s.mu.
 func (s *spy) matched(pattern string) bool {
 	for subject := range s.seen {
 		if server.SubjectsCollide(pattern, subject) {
@@ -157,7 +158,7 @@ func (s *spy) matched(pattern string) bool {
 	return false
 }
 
-// printed is what `zofl permissions` prints for a user of run kitchen.
+// printed returns the output of `zofl permissions` for a user of run kitchen.
 func (g *guarded) printed(m member, format string) string {
 	g.t.Helper()
 	if m.flags == nil { // may do everything

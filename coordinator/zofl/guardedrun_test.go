@@ -93,8 +93,8 @@ func (k *guardedKitchen) recordsReach(n uint64) (last uint64) {
 	return 0
 }
 
-// TestRunUnderPermissions goes through a run in which everything happens. Nothing is denied, and
-// nothing is permitted in vain.
+// TestRunUnderPermissions leads a run that uses every feature of the protocol. The server denies
+// nothing, and the run needs every permission.
 func TestRunUnderPermissions(t *testing.T) {
 	for way := range setUps {
 		for _, dense := range []bool{false, true} {
@@ -181,8 +181,8 @@ func (k *guardedKitchen) commands(n uint64, dense bool) {
 	k.command("rollback", fmt.Sprint(n))
 }
 
-// granted are the subjects that parts of the run may publish, without those that a run of this
-// length does not need.
+// granted are the subjects that the roles of the run may publish, without subjects that a run of
+// this length does not need.
 func (g *guarded) granted(dense bool, roles ...grant.Role) (patterns []string) {
 	g.t.Helper()
 	for _, role := range roles {
@@ -195,7 +195,8 @@ func (g *guarded) granted(dense bool, roles ...grant.Role) (patterns []string) {
 		patterns = append(patterns, p.Pub.Allow...)
 	}
 	return slices.DeleteFunc(patterns, func(p string) bool {
-		// Needed where vectors are gone, where a log begins with a state, or where it lost records.
+		// A run needs these subjects if vectors are gone, if its log begins with a state, or if its log
+		// lost records.
 		return p == subjects.Snapshot("kitchen", "v") || p == subjects.Join("kitchen", "v") ||
 			dense && p == subjects.Snapshot("kitchen", "c")
 	})
@@ -222,7 +223,7 @@ func (k *guardedKitchen) lie(device *service) {
 	}
 }
 
-// connectAs returns a connection of a device or witness whose answers come to its inbox.
+// connectAs returns a connection of a device or witness, with the inbox of that role.
 func (g *guarded) connectAs(id string) *nats.Conn {
 	g.t.Helper()
 	c := connect.Connection{URL: g.login[id][len(g.login[id])-1]}
@@ -237,7 +238,8 @@ func (g *guarded) connectAs(id string) *nats.Conn {
 	return nc
 }
 
-// TestPermissionsRefuse: uses that make no sense are named.
+// TestPermissionsRefuse: zofl permissions refuses combinations of flags that make no sense, and
+// names the flags.
 func TestPermissionsRefuse(t *testing.T) {
 	for _, c := range []struct{ args, want []string }{
 		{[]string{"--run", "r"}, []string{"name of the device"}},
@@ -280,7 +282,7 @@ func TestJetStreamUnderPermissions(t *testing.T) {
 			if len(historyOf(t, login...).Points) == 0 {
 				t.Error("JetStream has no history")
 			}
-			// The log is read and moved with the coordinator's permissions.
+			// The commands that read and move the log have the coordinator's permissions.
 			for _, args := range [][]string{{"verify", "--jetstream"},
 				{"log", "move", "--from", "jetstream", "--to", filepath.Join(dir, "moved")}} {
 				if _, err := zofl(t, append(append(args, "--run", "kitchen"),

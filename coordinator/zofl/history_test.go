@@ -15,7 +15,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 )
 
-// A shown is what `zofl history --json` shows.
+// A shown is the output of `zofl history --json`.
 type shown struct {
 	Points []history.Point
 	Marks  []history.Mark
@@ -46,8 +46,8 @@ func historyOf(t *testing.T, args ...string) *shown {
 	return s
 }
 
-// TestHistory: what the coordinator tells of its rounds is what lies beside the log afterwards, and
-// the next coordinator goes on with it.
+// TestHistory: the history that a coordinator sends equals the history stored beside its log, and
+// the next coordinator continues it.
 func TestHistory(t *testing.T) {
 	k := newKitchen(t)
 	k.device("a")
@@ -143,8 +143,8 @@ func TestHistoryIsSetAside(t *testing.T) {
 	}
 }
 
-// TestHistoryOfKilledCoordinators: coordinators that are killed at any moment leave each round that
-// they told of, but perhaps their last ones, and none twice.
+// TestHistoryOfKilledCoordinators: coordinators killed at any moment leave a history with each
+// reported round once. Only their last rounds may be missing.
 func TestHistoryOfKilledCoordinators(t *testing.T) {
 	dir, address := t.TempDir(), freeport.Address(t)
 	plan, log := filepath.Join(dir, "plan.json"), filepath.Join(dir, "log")

@@ -16,8 +16,9 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// TestRevokedWhileTheBrokerRestarts: who is revoked at any moment of a restart is out once the
-// command has succeeded; until then it says to give it again.
+// TestRevokedWhileTheBrokerRestarts: the command revokes a device at any moment of the broker's
+// restart. Once the command has succeeded, the broker refuses the device. Until then the command
+// says to repeat it.
 func TestRevokedWhileTheBrokerRestarts(t *testing.T) {
 	k := newEnrolled(t)
 	for i := range 4 {
@@ -43,9 +44,9 @@ func TestRevokedWhileTheBrokerRestarts(t *testing.T) {
 	}
 }
 
-// TestInsider: with a device's creds a raw client cannot speak as others or hear them. Its own
-// replies to old and future records, sent again and again, and frames as large as the broker takes
-// are counted, and the run goes on as its log says.
+// TestInsider: with a device's creds, a raw client can neither send as another device nor receive
+// another's messages. The coordinator counts the client's repeated replies to old and future
+// records, and its frames of the largest size. The run goes on, and its model follows from the log.
 func TestInsider(t *testing.T) {
 	k := newEnrolled(t)
 	operator := k.add("alice", "operator")

@@ -14,7 +14,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 )
 
-// patience ends a test that hangs; no test waits for it to pass.
+// patience ends a test that hangs. A passing test never waits that long.
 const patience = 2 * time.Minute
 
 // kinds are the ways to reach a broker.
@@ -146,7 +146,7 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
-// A JetStream keeps what it acknowledged for the next broker in the directory.
+// A JetStream keeps acknowledged messages for the next broker in its directory.
 func TestJetStream(t *testing.T) {
 	for name, cfg := range kinds {
 		t.Run(name, func(t *testing.T) {
@@ -188,7 +188,7 @@ func TestJetStream(t *testing.T) {
 	}
 }
 
-// Shutdown returns when the port is free and the connections are cut.
+// When Shutdown returns, the port is free and the connections are closed.
 func TestShutdown(t *testing.T) {
 	for name, cfg := range kinds {
 		t.Run(name, func(t *testing.T) {

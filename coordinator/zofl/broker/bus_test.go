@@ -18,7 +18,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/await"
 )
 
-// The NATS bus must pass what every bus must, over both kinds of connection.
+// The NATS bus must pass the tests that every bus must pass, over both kinds of connection.
 func TestBusOverNATS(t *testing.T) {
 	for name, cfg := range kinds {
 		t.Run(name, func(t *testing.T) {
@@ -31,7 +31,8 @@ func TestBusOverNATS(t *testing.T) {
 	}
 }
 
-// A mute is a socket whose reader hears nothing once it has said PING, when it is armed.
+// A mute is a socket. Once armed, it delivers nothing to its reader after the reader has sent a
+// PING.
 type mute struct {
 	net.Conn
 	armed  atomic.Bool
@@ -66,8 +67,8 @@ func (m *mute) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// A connection that breaks while an answer is awaited is offline, as it connects again;
-// one that was closed is closed.
+// If a connection breaks during a request, the request's error says offline, because the connection
+// reconnects. If the caller closed the connection, the error says closed.
 func TestBusBreaks(t *testing.T) {
 	b := run(t, Config{})
 	m := &mute{said: make(chan struct{}), unmute: make(chan struct{})}
@@ -98,8 +99,9 @@ func TestBusBreaks(t *testing.T) {
 	}
 }
 
-// A half-open connection fails a check by the end of its context alone, which tells it from a
-// connection that is down. After Reconnect it serves its subscriptions again.
+// A check of a half-open connection fails only when the check's context ends. A check of a
+// connection that is down fails earlier. After Reconnect the connection serves its subscriptions
+// again.
 func TestBusHalfOpen(t *testing.T) {
 	b := run(t, Config{})
 	proxy := bustest.NewProxy(t, strings.TrimPrefix(b.URL(), "nats://"))
@@ -150,7 +152,7 @@ func TestBusHalfOpen(t *testing.T) {
 	}
 }
 
-// A request whose connection breaks ends at once, instead of waiting for its time limit.
+// If a connection breaks, its requests fail at once, before their time limits.
 func TestRequestBreaks(t *testing.T) {
 	b := run(t, Config{})
 	asked := make(chan bus.Message, 1)

@@ -15,7 +15,8 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// secured is an authority and what a broker proves itself with by it.
+// secured returns an authority and the TLS configuration of a broker with a certificate of that
+// authority.
 func secured(t *testing.T) (*Authority, *tls.Config) {
 	t.Helper()
 	a, err := NewAuthority()
@@ -29,7 +30,7 @@ func secured(t *testing.T) (*Authority, *tls.Config) {
 	return a, own
 }
 
-// user is a user's public key and the option that proves to have it.
+// user returns a user's public key and the NATS option that logs in with this key.
 func user(t *testing.T) (string, nats.Option) {
 	t.Helper()
 	pair, err := nkeys.CreateUser()
@@ -43,8 +44,8 @@ func user(t *testing.T) (string, nats.Option) {
 	return public, nats.Nkey(public, pair.Sign)
 }
 
-// Who has no key of the broker's, does not trust its certificate, or speaks in the
-// clear, is not let in.
+// The broker refuses clients with a key that it does not know, and clients without TLS. Clients
+// that do not trust its certificate do not connect.
 func TestGuard(t *testing.T) {
 	a, own := secured(t)
 	public, key := user(t)
@@ -71,7 +72,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// A connection in the clear gets nothing but the server's greeting.
+// A connection without TLS receives only the server's greeting.
 func TestNotInTheClear(t *testing.T) {
 	_, own := secured(t)
 	b := run(t, Config{TLS: own})
@@ -89,7 +90,7 @@ func TestNotInTheClear(t *testing.T) {
 	}
 }
 
-// A configuration file says all; what it would contradict is refused.
+// With a configuration file, Run refuses all other fields of Config.
 func TestConf(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "nats.conf")
 	conf := "listen: \"127.0.0.1:-1\"\nauthorization: { user: a, password: b }\n"

@@ -13,8 +13,7 @@ import (
 // pingPong is the length of "PING\r\n" and of "PONG\r\n".
 const pingPong = 6
 
-// flush makes everything sent so far arrive, at the cost of one PING up and one
-// PONG down.
+// flush waits until everything sent so far has arrived. It costs one PING up and one PONG down.
 func flush(t *testing.T, nc *nats.Conn) {
 	t.Helper()
 	if err := nc.FlushTimeout(patience); err != nil {
@@ -22,9 +21,8 @@ func flush(t *testing.T, nc *nats.Conn) {
 	}
 }
 
-// cost returns what one run of step adds to the traffic: the least of three,
-// since once in the life of a connection, within its first seconds, the server
-// sends a PING of its own.
+// cost returns how many bytes one run of step adds to the traffic. It returns the least of three
+// runs, because the server sends one PING of its own in the first seconds of a connection.
 func cost(traffic *Traffic, step func()) (up, down int64) {
 	up, down = 1<<62, 1<<62
 	for range 3 {
@@ -90,7 +88,7 @@ func TestTrafficOfOneMessage(t *testing.T) {
 	}
 }
 
-// Greetings count: INFO, CONNECT, PING, PONG.
+// A Traffic counts the greetings: INFO, CONNECT, PING, PONG.
 func TestTrafficOfConnecting(t *testing.T) {
 	for name, cfg := range kinds {
 		t.Run(name, func(t *testing.T) {
@@ -119,7 +117,7 @@ func TestTrafficOfConnecting(t *testing.T) {
 	}
 }
 
-// A new socket of the same connection goes on counting.
+// After a reconnect, the Traffic adds the bytes of the new socket.
 func TestTrafficOverReconnects(t *testing.T) {
 	for name, cfg := range kinds {
 		t.Run(name, func(t *testing.T) {
@@ -143,7 +141,7 @@ func TestTrafficOverReconnects(t *testing.T) {
 	}
 }
 
-// The counts against those of the other end of a bare socket.
+// Compare the counts with those at the other end of a plain TCP socket.
 func TestTrafficCountsTheSocket(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

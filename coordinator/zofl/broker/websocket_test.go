@@ -14,13 +14,13 @@ import (
 
 const page = "http://127.0.0.1:8080"
 
-// from is what a browser says of the page that connects.
+// from returns the option that sends the header Origin, as a browser does for a page.
 func from(origin string) nats.Option {
 	return nats.WebSocketConnectionHeaders(http.Header{"Origin": {origin}})
 }
 
-// A page of a named origin and a program connect and hear those on the other port. Other pages do
-// not get in.
+// A page of an allowed origin and a program connect over WebSocket, and receive messages from
+// clients of the TCP port. The broker refuses pages of other origins.
 func TestWebSocket(t *testing.T) {
 	b := run(t, Config{WebSocket: "127.0.0.1:0", Origins: []string{page, "https://example.org"}})
 	other, _ := dial(t, b, "other")
@@ -56,7 +56,7 @@ func TestWebSocket(t *testing.T) {
 	}
 }
 
-// With TLS, the WebSocket has it, too.
+// With TLS, the WebSocket has TLS too.
 func TestWebSocketTLS(t *testing.T) {
 	a, own := secured(t)
 	b := run(t, Config{TLS: own, WebSocket: "127.0.0.1:0", Origins: []string{page}})
@@ -75,7 +75,7 @@ func TestWebSocketTLS(t *testing.T) {
 	}
 }
 
-// A taken port is named at once.
+// If the port is taken, Run fails at once and names the port.
 func TestWebSocketTaken(t *testing.T) {
 	address := freeport.Address(t)
 	first := run(t, Config{Listen: address})

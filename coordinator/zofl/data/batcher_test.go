@@ -48,7 +48,7 @@ func TestPickIsAFunctionOfItsArguments(t *testing.T) {
 	}
 }
 
-// Golden: machines that know a share must agree on its minibatches.
+// The expected minibatches are fixed: all machines that know a share must pick the same.
 func TestPickGolden(t *testing.T) {
 	got := NewBatcher(sequence(600)).Pick(8, 42)
 	want := []int{157, 90, 102, 193, 18, 550, 329, 514}
@@ -57,7 +57,7 @@ func TestPickGolden(t *testing.T) {
 	}
 }
 
-// Every sample must come equally often, at every place of the minibatch.
+// Every sample must come about equally often at every position of a minibatch.
 func TestPickIsUniform(t *testing.T) {
 	const n, size, rounds = 20, 4, 40000
 	var count [size][n]int
@@ -85,7 +85,7 @@ func TestPickAllocatesNothing(t *testing.T) {
 	}
 }
 
-// The share is copied: what the caller does to his slice has no effect.
+// NewBatcher copies the share, so that later changes of the caller's slice have no effect.
 func TestBatcherCopiesItsShare(t *testing.T) {
 	share := sequence(50)
 	b := NewBatcher(share)

@@ -31,8 +31,8 @@ func TestDigitsPrefix(t *testing.T) {
 	}
 }
 
-// What makes them like MNIST's: labels in equal parts, ink well inside the
-// frame and nowhere missing, paper dark.
+// Digits resemble MNIST in these ways: each label is about equally frequent, every image has ink,
+// the ink stays away from the border, and the background is dark.
 func TestDigitsLookLikeDigits(t *testing.T) {
 	im := Digits(5000, 3)
 	if im.Rows != 28 || im.Cols != 28 || im.Classes != 10 || im.Len() != 5000 {

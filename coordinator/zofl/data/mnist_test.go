@@ -145,7 +145,7 @@ func TestMNISTRefuses(t *testing.T) {
 	}
 }
 
-// flip returns b with one bit of the byte at i, from the end, changed.
+// flip returns a copy of b with one bit changed, in the byte at i from the end.
 func flip(b []byte, i int) []byte {
 	b[len(b)+i] ^= 1
 	return b
@@ -162,8 +162,8 @@ func TestMNISTMissing(t *testing.T) {
 	}
 }
 
-// A header must not make the reader set aside more than the file can hold: 800 MB
-// are claimed here by 16 bytes, and by a gzip file that could hold 41 KB.
+// The reader must not allocate more bytes than the file can hold, whatever its header claims. Here
+// a file of 16 bytes and a gzip file of at most 41 KB claim 800 MB.
 func TestMNISTAllocatesByFileLength(t *testing.T) {
 	header := idx(nil, 1<<20, 28, 28)
 	for _, most := range []int64{int64(len(header)), 40 * deflateMaxRatio} {

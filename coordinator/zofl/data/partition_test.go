@@ -16,8 +16,8 @@ func balanced(n int) []uint8 {
 	return out
 }
 
-// split checks what holds for every partition and returns it: each client has
-// the same number of samples, and no sample is used twice.
+// split returns a partition after checking that each client has the same number of samples and that
+// no sample occurs twice.
 func split(t *testing.T, n, clients, size int, shares [][]int, err error) [][]int {
 	t.Helper()
 	if err != nil {
@@ -41,7 +41,7 @@ func split(t *testing.T, n, clients, size int, shares [][]int, err error) [][]in
 	return shares
 }
 
-// proportions counts the labels of a share, as parts of it.
+// proportions returns the fraction of each label in a share.
 func proportions(labels []uint8, share []int) (p [10]float64) {
 	for _, i := range share {
 		p[labels[i]] += 1 / float64(len(share))
@@ -98,9 +98,9 @@ func TestShards(t *testing.T) {
 	split(t, 10003, 100, 99, shares, err)
 }
 
-// For p ~ Dir(alpha) over C labels, E sum p^2 = (1+alpha)/(1+C*alpha); n draws
-// from p make it 1/n + (1-1/n) of that. It is the law of the first clients; for
-// the last ones it is bent by labels that have run out.
+// For p ~ Dir(alpha) over C labels, E sum p^2 = (1+alpha)/(1+C*alpha); n draws from p make it 1/n +
+// (1-1/n) of that. The formula holds for the first clients. For the last clients it does not,
+// because some labels have run out.
 func TestDirichlet(t *testing.T) {
 	labels := balanced(60000)
 	const clients, size = 100, 600
@@ -122,7 +122,7 @@ func TestDirichlet(t *testing.T) {
 	}
 }
 
-// The variates themselves: mean and variance of one component.
+// Check the mean and the variance of one component of the variates.
 func TestDirichletVariates(t *testing.T) {
 	for _, alpha := range []float64{1e-4, 0.05, 0.5, 1, 3} {
 		rng := rand.New(rand.NewPCG(1, 1))

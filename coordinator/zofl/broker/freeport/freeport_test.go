@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// No two tests have a port at the same time, whether anybody listens there or not.
+// No two tests have the same port at the same time, whether anybody listens at the port or not.
 func TestTake(t *testing.T) {
 	seen := make(map[int]bool)
 	for range 20 {
@@ -39,7 +39,7 @@ func TestReleased(t *testing.T) {
 	hold.Close()
 }
 
-// A port at which somebody listens is not given, and is not held for that.
+// Take does not return a port at which somebody listens, and does not reserve that port.
 func TestTaken(t *testing.T) {
 	var address string
 	t.Run("a test", func(t *testing.T) { address = Address(t) })
@@ -69,7 +69,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// hold reserves a port and says which, until its input ends.
+// hold reserves a port, prints its number, and holds the port until the input ends.
 func hold() {
 	for port := first; ; port++ {
 		if _, err := reserve(port); err == nil {
@@ -80,7 +80,7 @@ func hold() {
 	bufio.NewReader(os.Stdin).ReadString('\n')
 }
 
-// What another process has is not given, until that process has been killed.
+// Take does not return a port of another process until that process has been killed.
 func TestProcesses(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), asHolder+"=1")

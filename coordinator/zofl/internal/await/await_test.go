@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 )
 
-// TestText: who waits is told of each write, and gives up in the end.
+// TestText: Until looks at the text after each write, and gives up after Patience.
 func TestText(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var x Text

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestFileFaults: a file that is of no use is named once, with the flag, the cause and what helps.
+// TestFileFaults: the error about an unusable file names the file once, with the flag, the cause
+// and the remedy.
 func TestFileFaults(t *testing.T) {
 	fault := func(err error) error { return &fs.PathError{Op: "open", Path: "f", Err: err} }
 	for _, tt := range []struct {
@@ -30,8 +31,8 @@ func TestFileFaults(t *testing.T) {
 	}
 }
 
-// TestCheckNew: a command that writes at its end refuses at once a file that exists, and one
-// without a directory.
+// TestCheckNew: a command that writes a file at its end fails at its start if the file exists or
+// its directory does not.
 func TestCheckNew(t *testing.T) {
 	dir := t.TempDir()
 	old := filepath.Join(dir, "old")

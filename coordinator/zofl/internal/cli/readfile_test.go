@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestReadFile: what can be read only once is kept, a regular file is read again, and neither a
-// missing file nor an endless one is taken.
+// TestReadFile: ReadFile keeps the content of a file that can be read only once, and reads a
+// regular file anew. It returns an error for a missing file and for an endless file.
 func TestReadFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f")
 	for _, want := range []string{"old", "new"} {
@@ -38,8 +38,8 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// TestReadOnce: of a pipe, every reader gets what the first one got; one without an end is awaited
-// no longer than the context.
+// TestReadOnce: every call for a pipe returns the content of the first call. For a pipe that does
+// not end, ReadFile waits no longer than the context.
 func TestReadOnce(t *testing.T) {
 	if _, err := os.Stat("/dev/fd"); err != nil {
 		t.Skip("no /dev/fd here")
@@ -79,7 +79,8 @@ func pipe(t *testing.T) (name string, w *os.File) {
 	return fmt.Sprintf("/dev/fd/%d", r.Fd()), w
 }
 
-// TestReadPrivate: what others can use is refused unread, and a missing file is told as such.
+// TestReadPrivate: ReadPrivate refuses a file that other users can use without reading it, and
+// reports a missing file as missing.
 func TestReadPrivate(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f")
 	if err := os.WriteFile(file, []byte("key"), 0o600); err != nil {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestReadOfARemovedFIFO: what a FIFO said is kept after its owner removed it, and a regular file
-// that takes its name counts instead.
+// TestReadOfARemovedFIFO: ReadFile keeps the content of a FIFO after the FIFO was removed. If a
+// regular file then has the name, ReadFile reads that file.
 func TestReadOfARemovedFIFO(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {

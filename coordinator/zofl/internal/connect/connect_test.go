@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/await"
 )
 
-// TestNotInTheClear: to another machine the program speaks under TLS only, unless it is told.
+// TestNotInTheClear: without --plaintext, the program connects to another machine only with TLS.
 func TestNotInTheClear(t *testing.T) {
 	for _, c := range []struct {
 		address string
@@ -40,7 +40,8 @@ func TestNotInTheClear(t *testing.T) {
 	}
 }
 
-// TestDiscoveredServersAreIgnored: what a server says of others is no address to connect to.
+// TestDiscoveredServersAreIgnored: a connection never connects to servers that another server
+// names.
 func TestDiscoveredServersAreIgnored(t *testing.T) {
 	var servers []*server.Server
 	var routes []*url.URL

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// contextOf returns the connection that a context makes.
+// contextOf returns the connection with the settings of a context.
 func contextOf(t *testing.T, content string) (*Connection, error) {
 	t.Helper()
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
@@ -46,7 +46,7 @@ func TestContextFills(t *testing.T) {
 	}
 }
 
-// A context that would be followed in part only is refused, and the error says what to do.
+// Set refuses a context with a field that connections do not support, and the error names a remedy.
 func TestContextRefused(t *testing.T) {
 	for content, says := range map[string]string{
 		``:           "no context of the nats program",
@@ -68,7 +68,7 @@ func TestContextRefused(t *testing.T) {
 			t.Errorf("%s: %v, want an error that says %q", content, err, says)
 		}
 	}
-	// The flags' own checks hold.
+	// The checks of the flags also apply to the values of a context.
 	c, err := contextOf(t, `{"url": "nats://far.example:4222"}`)
 	if err == nil {
 		_, err = c.options("x", "")

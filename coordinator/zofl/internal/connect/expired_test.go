@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 )
 
-// TestExpiredCertificate: a broker whose certificate has expired is not trusted, and the error says
-// since when and what helps. Who tries again is told once, not at each attempt.
+// TestExpiredCertificate: a connection refuses a broker with an expired certificate, and the error
+// has the date and a remedy. A command that keeps trying logs the error once, not at each attempt.
 func TestExpiredCertificate(t *testing.T) {
 	a, err := broker.NewAuthority()
 	if err != nil {

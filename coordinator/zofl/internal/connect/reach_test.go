@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// TestReachTellsOnce: each reason is one line until there is a connection, whatever the order, and
-// this side's ports make no other reason.
+// TestReachTellsOnce: until there is a connection, a reach logs each reason once, in whatever order
+// reasons come. Two errors that differ only in the local port are one reason.
 func TestReachTellsOnce(t *testing.T) {
 	var out strings.Builder
 	r := newReach(&Connection{URL: "nats://u:secret@a,nats://b"}, time.Second,

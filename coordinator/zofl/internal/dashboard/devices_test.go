@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 )
 
-// Devices come in pages, sorted and filtered.
+// The server returns devices in pages, sorted and filtered.
 func TestDevices(t *testing.T) {
 	l := newLab(t, Config{})
 	l.run.devices = fleetOf(1000)
@@ -65,7 +65,8 @@ func TestDevices(t *testing.T) {
 	}
 }
 
-// A page of 10,000 devices: of a table that scrolls, and of one that is sorted anew.
+// The benchmark requests a page of 10,000 devices, from a table that scrolls and from a table that
+// is sorted anew.
 func BenchmarkPage(b *testing.B) {
 	run := &stub{devices: fleetOf(10_000)}
 	for name, sorts := range map[string]bool{"scroll": false, "sort": true} {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A round that is done right after the first page got all is told to it, however late the pump's
-// goroutine begins. One processor has it begin last.
+// A page gets a round that ends right after the page's snapshot, however late the pump's goroutine
+// starts. With one processor, that goroutine starts last.
 func TestNoGapAfterTheSnapshot(t *testing.T) {
 	l := newLab(t, Config{})
 	before := runtime.GOMAXPROCS(1)

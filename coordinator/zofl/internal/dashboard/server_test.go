@@ -24,10 +24,10 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// patience bounds what a test waits for; none waits for it to pass.
+// patience bounds how long a test waits for an event. A passing test never waits that long.
 const patience = 2 * time.Minute
 
-// A stub is a run of which a test says all.
+// A stub is a [Run] whose results a test sets.
 type stub struct {
 	mu      sync.Mutex
 	name    string
@@ -62,7 +62,7 @@ func (s *stub) Do(verb string, r operate.Request) (*operate.Status, error) {
 	return &s.status, nil
 }
 
-// A lab is a served dashboard of a stub.
+// A lab is a running dashboard server that shows a stub.
 type lab struct {
 	t       *testing.T
 	server  *Server
@@ -198,8 +198,8 @@ func TestHostileRequests(t *testing.T) {
 	}
 }
 
-// A wrong token is answered late, and of many at once most are turned away; the right one works all
-// the same.
+// The server answers a wrong token late, and refuses most of many at once. The right token works
+// nevertheless.
 func TestManyWrongTokens(t *testing.T) {
 	l := newLab(t, Config{})
 	codes := make(chan int, 4*wrongMost)
@@ -280,7 +280,7 @@ func TestPageIsStrict(t *testing.T) {
 	}
 }
 
-// A page that is asked for again is not sent again.
+// The server does not send a file again that the browser has cached.
 func TestPageIsKept(t *testing.T) {
 	l := newLab(t, Config{})
 	response, _ := l.answer(l.request("GET", "/main.js", ""))
@@ -321,7 +321,7 @@ func TestTokenFile(t *testing.T) {
 	}
 }
 
-// A server without a token takes no command, whatever is sent.
+// A server without a token refuses every command.
 func TestWithoutToken(t *testing.T) {
 	s := New(Config{})
 	defer s.Close()

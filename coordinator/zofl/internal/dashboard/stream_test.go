@@ -17,7 +17,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// The page reads in words what a survey asks for.
+// The status for the page says in words what a survey asks for.
 func TestStatusOfSurvey(t *testing.T) {
 	s := operate.StatusOf(report.Status{Survey: survey.Mu, Asked: 3, Contributions: 1})
 	b, err := json.Marshal(statusOf(s))
@@ -100,7 +100,7 @@ func (l *listener) next() (e told) {
 	return e
 }
 
-// until returns the first event that is wanted, and all before it.
+// until returns the first wanted event, and all events before it.
 func (l *listener) until(wanted func(told) bool) (list []told) {
 	l.t.Helper()
 	for {
@@ -128,7 +128,8 @@ func (l *lab) rounds(from, to uint64) {
 	}
 }
 
-// A page gets all at first, then what is new, and after a break what it missed.
+// A page first gets a snapshot, then changes, and after a broken connection the changes that it
+// missed.
 func TestStream(t *testing.T) {
 	l := newLab(t, Config{})
 	l.rounds(2, 4)
@@ -172,7 +173,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// Events of devices, the status and the plan are told once they change.
+// A page gets events of devices, and the status and the plan whenever they change.
 func TestStreamTellsChanges(t *testing.T) {
 	l := newLab(t, Config{})
 	page := l.listen("")
@@ -192,7 +193,7 @@ func TestStreamTellsChanges(t *testing.T) {
 	}
 }
 
-// A page that reads nothing is dropped; the run, and the others, do not wait for it.
+// The board drops a page that reads nothing. The run and other pages do not wait for such a page.
 func TestSlowReader(t *testing.T) {
 	l := newLab(t, Config{})
 	conn, err := net.Dial("tcp", l.http.Listener.Addr().String())
@@ -230,7 +231,7 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// Pages beyond the most are told so, and one that leaves makes room.
+// The server refuses pages beyond mostStreams. When a page leaves, another page can join.
 func TestManyReaders(t *testing.T) {
 	l := newLab(t, Config{})
 	pages := make([]*listener, mostStreams)
@@ -260,7 +261,7 @@ func TestManyReaders(t *testing.T) {
 	l.listen("").next()
 }
 
-// Rounds are recorded, devices looked at, commands given and pages opened all at once.
+// The test records rounds, reads devices, sends commands and opens pages, all at the same time.
 func TestAllAtOnce(t *testing.T) {
 	l := newLab(t, Config{})
 	l.run.devices = fleetOf(100)

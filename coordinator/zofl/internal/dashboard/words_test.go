@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 )
 
-// TestInVainOnce: who works in vain, or has another's id, is told once, by the mark of the history,
-// and curves have no line for it.
+// TestInVainOnce: the page shows once, by the history's mark, a device that works in vain or has
+// another's id. Charts have no line for such marks.
 func TestInVainOnce(t *testing.T) {
 	m := marked(&history.Mark{Kind: history.InVain, ID: "d3", Text: "d3: its answers come late"})
 	if m.Text != "in vain: d3: its answers come late" || m.Level != "warn" || m.Chart {

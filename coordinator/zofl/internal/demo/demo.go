@@ -110,7 +110,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 		return nil, err
 	}
 	r.last = Progress{Rounds: r.plan.Rounds, Accuracy: -1}
-	if r.images, err = load(cfg, recipeOf(cfg.Method).shrink); err != nil { // last, because it takes a second
+	if r.images, err = load(cfg, recipeOf(cfg.Method).shrink); err != nil { // last: it is slow
 		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "zofl-demo-")

@@ -35,7 +35,7 @@ func TestPlansOfMethods(t *testing.T) {
 	}
 }
 
-// TestSettingsOverrideRecipes: what the command line sets wins.
+// TestSettingsOverrideRecipes: settings on the command line override those of a recipe.
 func TestSettingsOverrideRecipes(t *testing.T) {
 	cfg := Defaults()
 	cfg.Method, cfg.Rounds = "fedzo", 7
@@ -47,7 +47,8 @@ func TestSettingsOverrideRecipes(t *testing.T) {
 	}
 }
 
-// TestManyClients: a demo of more devices than groups may have runs, and says how.
+// TestManyClients: a demo with more devices than a plan with groups allows runs, and its note says
+// what differs.
 func TestManyClients(t *testing.T) {
 	cfg := Defaults()
 	cfg.Clients = 200

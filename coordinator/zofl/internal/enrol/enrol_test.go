@@ -48,7 +48,8 @@ func accountOf(t *testing.T, d *Dir) *jwt.AccountClaims {
 	return claims
 }
 
-// TestMadeOnce: a second start keeps keys, authority and revocations. Nobody else can read them.
+// TestMadeOnce: a second start keeps the keys, the authority and the revocations. Other users
+// cannot read these files.
 func TestMadeOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a", "auth")
 	d := make1(t, path)
@@ -91,7 +92,8 @@ func TestMadeOnce(t *testing.T) {
 	}
 }
 
-// TestCertificateFollowsNames: a name that is new makes a new certificate of the same authority.
+// TestCertificateFollowsNames: for a new name, Certify makes a new certificate of the same
+// authority.
 func TestCertificateFollowsNames(t *testing.T) {
 	d := make1(t, t.TempDir())
 	defer d.Close()
@@ -113,7 +115,7 @@ func TestCertificateFollowsNames(t *testing.T) {
 	if len(after.Certificate) != 2 || string(after.Certificate[1]) != string(before.Certificate[1]) {
 		t.Error("the authority does not follow the certificate, or it is another one")
 	}
-	// One that has expired is replaced.
+	// Certify replaces an expired certificate.
 	ca, err := d.authority()
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +130,8 @@ func TestCertificateFollowsNames(t *testing.T) {
 	if until := leaf().Leaf.NotAfter; time.Until(until) < renewBefore {
 		t.Errorf("the broker's certificate ends on %v", until)
 	}
-	// A crash between the two files leaves a key that does not fit: the next start cures that.
+	// A crash between the writes of the two files leaves a key that does not fit the certificate. The
+	// next start makes both anew.
 	if err := d.write("server.key", []byte("-")); err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +141,7 @@ func TestCertificateFollowsNames(t *testing.T) {
 	leaf()
 }
 
-// TestCommandsWait: commands at the same time lose no revocation.
+// TestCommandsWait: commands that run at the same time lose no revocation.
 func TestCommandsWait(t *testing.T) {
 	path := t.TempDir()
 	d := make1(t, path)
@@ -173,7 +176,8 @@ func TestCommandsWait(t *testing.T) {
 	}
 }
 
-// TestRevokedThoughMadeTomorrow: the clock was ahead when the user was added, and was set right.
+// TestRevokedThoughMadeTomorrow: a revocation holds even if the machine's clock was ahead when the
+// user was added.
 func TestRevokedThoughMadeTomorrow(t *testing.T) {
 	d := make1(t, t.TempDir())
 	defer d.Close()
@@ -197,7 +201,7 @@ func TestRevokedThoughMadeTomorrow(t *testing.T) {
 	}
 }
 
-// TestRevokedThoughNobodyHears: the error of telling is returned, and the revocation holds.
+// TestRevokedThoughNobodyHears: if tell fails, Revoke returns the error, and the revocation holds.
 func TestRevokedThoughNobodyHears(t *testing.T) {
 	d := make1(t, t.TempDir())
 	defer d.Close()
@@ -216,8 +220,8 @@ func TestRevokedThoughNobodyHears(t *testing.T) {
 	}
 }
 
-// TestOpenToOthers: a directory whose secrets others can read, or whose files they can replace, is
-// refused with the command that mends it, and works again after that.
+// TestOpenToOthers: Open refuses a directory whose secrets other users can read, or whose files
+// they can replace. The error names a command, and after that command Open succeeds.
 func TestOpenToOthers(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return // modes say nothing there

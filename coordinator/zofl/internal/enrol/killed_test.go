@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
 )
 
-// A command that enrols a user is killed before it has written the credentials: the name can be
-// enrolled again, and only until somebody may have them.
+// If a command that enrols a user is killed before it writes the credentials, AddTo can enrol the
+// name again. It cannot once somebody may have the credentials.
 func TestAddIsKilled(t *testing.T) {
 	d := make1(t, t.TempDir())
 	defer d.Close()

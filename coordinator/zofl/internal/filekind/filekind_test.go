@@ -23,7 +23,7 @@ func zipped(t *testing.T, names ...string) string {
 	return b.String()
 }
 
-// TestOf: files that people take for models are named, with what to do.
+// TestOf: Of names the formats of files that people take for models, with a remedy.
 func TestOf(t *testing.T) {
 	long := strings.Repeat("ä", head)
 	for content, want := range map[string]string{
@@ -62,7 +62,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestOfNumbers: numbers are of no kind.
+// TestOfNumbers: Of returns nil for files of numbers.
 func TestOfNumbers(t *testing.T) {
 	for _, content := range []string{"\x00\x00\x80\x3f", "\x00\x00\x00\x00", "\x80\x02\x95\x3f",
 		"\xcd\xcc\xcc\x3d\xcd\xcc\x4c\x3e", "PK\x03\x3f", "abc"} {

@@ -29,7 +29,8 @@ func TestUsesThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// TestInboxesAreApart: no part may hear the answers to another, or to one of another run.
+// TestInboxesAreApart: no role may receive the answers to another role, or to a role of another
+// run.
 func TestInboxesAreApart(t *testing.T) {
 	seen := map[string]Role{}
 	for _, run := range []string{"a", "b", "c", "o"} {

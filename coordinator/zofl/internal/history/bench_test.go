@@ -6,8 +6,8 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 )
 
-// BenchmarkRecord is what a round costs the coordinator's goroutine, with a history in a file that
-// is full and written anew now and then.
+// BenchmarkRecord measures the cost of a round for the coordinator's goroutine, with a full history
+// in a file, which the keeper sometimes rewrites.
 func BenchmarkRecord(b *testing.B) {
 	h := &History{}
 	defer h.Lead(b.Context(), newRun(b), Dir(b.TempDir()), logger(b))()
@@ -20,7 +20,7 @@ func BenchmarkRecord(b *testing.B) {
 	}
 }
 
-// BenchmarkSnapshot is what a reader pays for all points of a full history.
+// BenchmarkSnapshot measures the cost of reading all points of a full history.
 func BenchmarkSnapshot(b *testing.B) {
 	h := &History{}
 	for n := uint64(2); n < mostPoints; n++ {

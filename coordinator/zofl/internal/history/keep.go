@@ -10,8 +10,8 @@ import (
 )
 
 // storeWithin bounds how long a store may take. lastWithin bounds the last try, when the
-// coordinator stops, of a store that failed before. The pauses between tries after an error double,
-// within the bounds below.
+// coordinator stops, of a store that failed before. retryAfter is the pause after an error. Each
+// further error doubles the pause, up to retryMost.
 const (
 	storeWithin = 5 * time.Second
 	lastWithin  = time.Second
@@ -162,7 +162,7 @@ func (k *keeper) load(ctx context.Context) error {
 	thinned := k.h.settle()
 	k.whole = k.whole || known || thinned || damaged > 0 || cut || !k.loaded && len(lines) == 0
 	if err == nil {
-		k.loaded, k.last = true, maxN // later lines come from another coordinator that believes to lead
+		k.loaded, k.last = true, maxN // later lines are another's
 	}
 	return err
 }

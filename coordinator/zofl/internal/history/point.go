@@ -24,10 +24,10 @@ type Point struct {
 	Loss    *float64 `json:"loss"`
 	Seconds float64  `json:"seconds"` // since the first announcement of record N
 
-	Attempt      uint32 `json:"attempt,omitempty"` // number of the attempt that closed the round, from 0
+	Attempt      uint32 `json:"attempt,omitempty"` // that closed the round, from 0
 	Contributors uint32 `json:"contributors"`
 	Asked        uint32 `json:"asked,omitempty"` // devices, by the last attempt; 0: an open roster
-	Late         uint32 `json:"late,omitempty"`  // contributors whose contribution was for an earlier record
+	Late         uint32 `json:"late,omitempty"`  // contributed to earlier records
 	Declines     uint32 `json:"declines,omitempty"`
 	// Rejected counts the messages that the coordinator dropped since the point before, by cause. It
 	// has no entries of 0. See report.Counters.Drops.
@@ -45,7 +45,7 @@ type Point struct {
 
 	Step          float32 `json:"step"`              // eta
 	Perturbations uint32  `json:"perturbations"`     // P
-	Epsilon       float64 `json:"epsilon,omitempty"` // spent up to this record by a device that took part in every round
+	Epsilon       float64 `json:"epsilon,omitempty"` // spent by a device in every round
 
 	Evaluation *Evaluation `json:"evaluation,omitempty"` // of the state after record N
 }
@@ -77,7 +77,7 @@ const (
 	Adopted    Kind = "adopted"        // a coordinator of epoch To had written record N
 	Surveyed   Kind = "survey"         // devices answered Survey; Text says what followed, and why
 	Began      Kind = "began"          // a coordinator took the lead, in epoch To
-	InVain     Kind = "in vain"        // contributions of member ID count for little or nothing; see Text
+	InVain     Kind = "in vain"        // contributions of member ID count little; see Text
 	SameID     Kind = "same id"        // two devices send as member ID
 	NoFall     Kind = "no fall"        // the loss has not fallen; Text says more
 )

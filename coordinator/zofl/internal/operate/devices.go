@@ -20,17 +20,17 @@ type Device struct {
 	LastSeen *time.Time `json:"last_seen,omitempty"` // nil: never since the coordinator started
 	// Silence is the seconds since LastSeen, by the coordinator's clock.
 	Silence  float64    `json:"silence_seconds,omitempty"`
-	Latency  float64    `json:"latency_ms,omitempty"` // milliseconds from an announcement to the device's answer, smoothed
+	Latency  float64    `json:"latency_ms,omitempty"` // of an answer, smoothed
 	Declines uint32     `json:"declines,omitempty"`   // since the coordinator started
-	Missed   uint32     `json:"missed,omitempty"`     // consecutive rounds that waited for the device in vain
-	Until    *time.Time `json:"until,omitempty"`      // of an away device: when rounds ask it again
+	Missed   uint32     `json:"missed,omitempty"`     // consecutive rounds without its answer
+	Until    *time.Time `json:"until,omitempty"`      // away until then
 	Awaited  bool       `json:"awaited,omitempty"`    // the open round waits for it
 	Cut      uint32     `json:"cut,omitempty"`        // contributions that the plan's bound scaled down
-	Doubt    float64    `json:"doubt,omitempty"`      // fraction of its weight that trust took away
+	Doubt    float64    `json:"doubt,omitempty"`      // fraction of weight lost by trust
 	Refused  uint64     `json:"refused,omitempty"`    // messages beyond the device's share
 	Faulty   uint64     `json:"faulty,omitempty"`     // messages that no honest device sends
 	SameID   bool       `json:"same_id,omitempty"`    // two devices send with this id
-	Record   uint64     `json:"record,omitempty"`     // the last record to which the device contributed
+	Record   uint64     `json:"record,omitempty"`     // the last it contributed to
 	Behind   uint64     `json:"behind,omitempty"`     // records of the log since Record
 
 	// The fields below are what the device says about itself, which may be wrong.

@@ -17,7 +17,7 @@ import (
 // A View says which rows of the table of devices the answer should have. The coordinator sorts and
 // filters, so that it sends only the few devices that fit on a screen, and not thousands.
 type View struct {
-	Sort       string `json:"sort,omitempty"` // a column, see [View.Sorts]; "": absent devices first, then by slot
+	Sort       string `json:"sort,omitempty"` // a column; "": absent devices first, then by slot
 	Descending bool   `json:"descending,omitempty"`
 	Filter     string `json:"filter,omitempty"` // part of an id or a state, in any case; "": all
 	ID         string `json:"id,omitempty"`     // part of an id, in any case; "": all
@@ -32,7 +32,7 @@ func Columns() []string { return []string{"id", "state", "seen", "latency", "dec
 // Rows are rows of the table of devices.
 type Rows struct {
 	Devices  []Device `json:"devices"`
-	From     int      `json:"from"`     // index of the first row, from 0
+	From     int      `json:"from"`     // the first row, from 0
 	Matching int      `json:"matching"` // number of devices that match the filter
 	Members  int      `json:"members"`  // members of the run; 0 for an open roster
 }

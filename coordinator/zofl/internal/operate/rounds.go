@@ -11,7 +11,7 @@ import (
 
 // A Round is a round or a survey that the coordinator committed.
 type Round struct {
-	N             uint64   // record of the round or survey; for a survey without a record, the last record
+	N             uint64   // its record, or the last record before it
 	Survey        string   // what the survey asked for; "" for a round
 	Phase         uint8    // 1: the first phase of a round of two phases
 	Loss          *float64 // mean of the contributors; nil: unknown or not finite

@@ -42,7 +42,7 @@ type Status struct {
 	Waits string `json:"waits,omitempty"`
 
 	Phase         uint8  `json:"phase,omitempty"`  // of the open round: 1 or 2 if rounds have two
-	Survey        string `json:"survey,omitempty"` // the open round asks for mu, step or sketch, not scalars
+	Survey        string `json:"survey,omitempty"` // the round asks for mu, step or sketch
 	Attempt       uint32 `json:"attempt"`
 	Asked         uint32 `json:"asked"`
 	Contributions uint32 `json:"contributions"`
@@ -50,8 +50,8 @@ type Status struct {
 	Uploads       uint32 `json:"uploads,omitempty"` // vectors of which a part has arrived
 
 	Loss       float32     `json:"loss"`
-	NoFall     string      `json:"no_fall,omitempty"`         // text: the loss has not fallen after half of the rounds
-	Privacy    *dp.Budget  `json:"privacy,omitempty"`         // spent by a device that took part in every round
+	NoFall     string      `json:"no_fall,omitempty"`         // why the loss seems not to fall
+	Privacy    *dp.Budget  `json:"privacy,omitempty"`         // spent by a device in every round
 	Planned    *dp.Budget  `json:"privacy_planned,omitempty"` // what all rounds will spend
 	Evaluation *Evaluation `json:"evaluation,omitempty"`
 	Digests    []Digests   `json:"digests,omitempty"`
