@@ -17,11 +17,12 @@ import (
 
 func logger(t testing.TB) *slog.Logger { return slog.New(slog.NewTextHandler(t.Output(), nil)) }
 
-// patience is how long a store of a test may take: on a busy machine longer than a coordinator
-// waits, which goes on in memory.
+// patience is how long a store may take in a test. On a busy machine a store may take longer than a
+// coordinator would wait.
 const patience = 5 * time.Minute
 
-// lead runs a coordinator of so many records, which records these rounds.
+// lead leads a history for a coordinator whose log has the given number of records, and records the
+// given rounds.
 func lead(t testing.TB, h *History, s Store, last uint64, rounds ...uint64) {
 	t.Helper()
 	h.within = patience
@@ -45,7 +46,8 @@ func stored(t testing.TB, s Store) []uint64 {
 	return ns(t, points)
 }
 
-// testStore checks what every store must do. fresh returns it as another process would open it.
+// testStore checks the behavior that every store must have. fresh returns the store as another
+// process would open it.
 func testStore(t *testing.T, fresh func() Store) {
 	if got := stored(t, fresh()); len(got) != 0 {
 		t.Errorf("at first: %v", got)
@@ -94,7 +96,7 @@ func TestDir(t *testing.T) {
 	}
 }
 
-// To read a history that is not there writes nothing.
+// Reading a history that does not exist writes nothing.
 func TestDirToRead(t *testing.T) {
 	dir := t.TempDir()
 	if got := stored(t, DirToRead(dir)); len(got) != 0 {
@@ -127,7 +129,7 @@ func must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// What somebody did to the file costs at most the lines that he damaged.
+// If somebody damages lines of the file, the history loses only these lines.
 func TestDamagedFile(t *testing.T) {
 	whole := encodeAll([]Point{{N: 2}, {N: 3}, {N: 4}, {N: 5}}, nil)
 	lines := strings.SplitAfter(string(whole), "\n")
@@ -175,7 +177,7 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
-// A file of a newer program is left alone, and the history goes on in memory.
+// A history does not change the file of a newer program, and goes on in memory.
 func TestNewerFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, FileName)
@@ -199,7 +201,7 @@ func TestNewerFile(t *testing.T) {
 	}
 }
 
-// A power cut at any moment costs what was not synced, and nothing else.
+// A power cut at any moment loses only bytes that were not synced.
 func TestPowerCuts(t *testing.T) {
 	cuts := 0
 	for d := range disktest.Crashes(func(d *disktest.Disk) {
@@ -227,7 +229,7 @@ func TestPowerCuts(t *testing.T) {
 	}
 }
 
-// No error of the disk ends the run, and the history in memory is whole.
+// No error of the disk ends the run, and the history in memory stays complete.
 func TestFaultyDisk(t *testing.T) {
 	faults := 0
 	for range disktest.Faults(errors.New("the disk is full"), func(d *disktest.Disk) {
@@ -247,7 +249,8 @@ func TestFaultyDisk(t *testing.T) {
 	}
 }
 
-// What a coordinator could not store the next one of the same process stores.
+// The next coordinator in the same process stores the lines that an earlier coordinator could not
+// store.
 func TestLeadAgain(t *testing.T) {
 	var h History
 	lead(t, &h, newFile(disktest.New(), "none", true), 0, 2, 3)

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 )
 
-// noisy returns numbers of mean 0 whose standard deviation is 1, the same ones each time.
+// noisy returns numbers with mean 0 and standard deviation 1. Every call returns the same numbers.
 func noisy(i int) float64 {
 	x := uint64(i)*0x9E3779B97F4A7C15 + 0x7F4A7C15
 	x ^= x >> 31
@@ -25,7 +25,8 @@ func loss(n int, v float64) report.Event {
 	return e
 }
 
-// TestEndedWorse: a run that a person ended says at its end that it is worse.
+// TestEndedWorse: NoFall reports at the end of a run that a person ended that its loss is higher
+// than at first.
 func TestEndedWorse(t *testing.T) {
 	var h History
 	run := newRun(t)
@@ -45,8 +46,8 @@ func TestEndedWorse(t *testing.T) {
 	}
 }
 
-// TestNoFall: a run is told once that its loss has not fallen, by half of its rounds. Runs that
-// learn, however noisy their losses, runs of few rounds and runs without losses are not told.
+// TestNoFall: after half of its rounds, a run whose loss has not fallen gets one mark. Runs that
+// learn, even with noisy losses, runs of few rounds and runs without losses get no mark.
 func TestNoFall(t *testing.T) {
 	for name, tt := range map[string]struct {
 		rounds, done int // of the plan, of the run
@@ -105,8 +106,9 @@ func TestNoFall(t *testing.T) {
 	}
 }
 
-// TestNoFallOnce: what was told at half of the rounds is not told again at the end, nor by the next
-// coordinator. The status says it as long as it is so.
+// TestNoFallOnce: a run with a NoFall mark at half of its rounds gets no second mark at its end,
+// nor from the next coordinator. The status says that the loss has not fallen for as long as that
+// is true.
 func TestNoFallOnce(t *testing.T) {
 	var h History
 	var log bytes.Buffer
@@ -140,8 +142,8 @@ func TestNoFallOnce(t *testing.T) {
 	}
 }
 
-// TestNoFallKnows: a rollback takes losses back, a fall ends what is said, and where the first
-// rounds are not known, as in a history that was lost, nothing is said.
+// TestNoFallKnows: NoFall ignores losses that a rollback undid, and returns "" once the loss has
+// fallen. It also returns "" if the history lacks the first rounds.
 func TestNoFallKnows(t *testing.T) {
 	var h, late History
 	run := newRun(t)
@@ -176,8 +178,8 @@ func TestNoFallKnows(t *testing.T) {
 	}
 }
 
-// TestNoFallSeldomWrong: of runs whose losses fall by one and a half times their noise, hardly any
-// is told that they do not. Of those whose losses do not fall, most are.
+// TestNoFallSeldomWrong: NoFall reports hardly any run whose loss falls by one and a half times its
+// noise, and most runs whose loss does not fall.
 func TestNoFallSeldomWrong(t *testing.T) {
 	told := func(fall float64) (count int) {
 		for seed := range 200 {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// FuzzFile: whatever a file holds, its points ascend, are as many as bounds allow, and are read
-// again as they were written.
+// FuzzFile: for any file, the points of the history ascend and are within the bounds, and reading
+// them back gives the same points.
 func FuzzFile(f *testing.F) {
 	loss := 0.5
 	points := []Point{{N: 2, Loss: &loss, Rejected: map[string]uint64{"late": 1}},

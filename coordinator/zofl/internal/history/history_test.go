@@ -18,7 +18,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// A fakeRun is a coordinator as a history sees it.
+// A fakeRun is a [Run] for tests.
 type fakeRun struct {
 	mu     sync.Mutex // guards what follows
 	plan   plan.Plan
@@ -76,7 +76,7 @@ func record(t testing.TB, h *History, events ...report.Event) {
 	}
 }
 
-// ns returns the records of points, and fails unless each has one, in ascending order.
+// ns returns the record numbers of points, and fails the test unless they ascend.
 func ns(t testing.TB, points []Point) (list []uint64) {
 	t.Helper()
 	for i, p := range points {
@@ -138,7 +138,8 @@ func TestPoints(t *testing.T) {
 	}
 }
 
-// TestPriceOfSecureSums: a round has the bytes that `zofl plan` says, with the masks' messages.
+// TestPriceOfSecureSums: the bytes of a round's point equal those of `zofl plan`, including the
+// messages of secure aggregation.
 func TestPriceOfSecureSums(t *testing.T) {
 	var h History
 	run := newRun(t)
@@ -210,8 +211,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestInVain: members whose work counts for nothing are named, and where a whole fleet is late not
-// all of them.
+// TestInVain: the history has marks of members whose contributions do not count, but not of all
+// members if a whole fleet is late.
 func TestInVain(t *testing.T) {
 	h := History{}
 	for i := range mostOfDevices + 5 {
@@ -229,7 +230,7 @@ func TestInVain(t *testing.T) {
 	}
 }
 
-// TestSameID: a member as which two devices send is marked, and not more of them than is useful.
+// TestSameID: the history has a mark of each member whose id two devices use, up to mostOfDevices.
 func TestSameID(t *testing.T) {
 	h := History{}
 	for i := range mostOfDevices + 5 {
@@ -245,8 +246,8 @@ func TestSameID(t *testing.T) {
 	}
 }
 
-// A long run stays in its bounds: its first and last points and its latest rounds are there, and
-// points with metrics are thinned out last.
+// The history of a long run stays within its bounds. It keeps the first and the last points and the
+// latest rounds, and drops points with metrics last.
 func TestThin(t *testing.T) {
 	var h History
 	run := newRun(t)
@@ -295,7 +296,7 @@ func TestThin(t *testing.T) {
 	}
 }
 
-// Bounds hold where every point has metrics.
+// The bounds hold even if every point has metrics.
 func TestThinPrecious(t *testing.T) {
 	var h History
 	for i := uint64(2); i < 4*mostPoints; i++ {
@@ -311,7 +312,7 @@ func TestThinPrecious(t *testing.T) {
 	}
 }
 
-// A reader who is slow loses the middle, and never the end, and the writer does not wait.
+// A slow reader loses points in the middle but never the last, and the writer does not wait.
 func TestSubscription(t *testing.T) {
 	var h History
 	sub := h.Subscribe()
@@ -340,7 +341,7 @@ func TestSubscription(t *testing.T) {
 	}
 }
 
-// Readers and the writer go on at once.
+// Readers and the writer run at the same time.
 func TestReadersAndWriter(t *testing.T) {
 	var h History
 	run := newRun(t)

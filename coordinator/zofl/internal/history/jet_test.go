@@ -48,7 +48,7 @@ func TestJet(t *testing.T) {
 	}
 }
 
-// To read a history that is not there makes no stream.
+// Reading a history that does not exist makes no stream.
 func TestJetToRead(t *testing.T) {
 	nc := jetStream(t, 0)
 	if got := stored(t, Jet(nc, "kitchen", 1, 0)); len(got) != 0 {
@@ -60,8 +60,8 @@ func TestJetToRead(t *testing.T) {
 	}
 }
 
-// A coordinator that lost the lead and does not know stores its points beside those of the new one,
-// and neither takes the other's away.
+// A coordinator that has lost the lead without knowing stores its points beside those of the new
+// coordinator. Neither deletes the other's points.
 func TestJetOfTwoCoordinators(t *testing.T) {
 	nc := jetStream(t, 0)
 	ctx := t.Context()
@@ -88,7 +88,7 @@ func TestJetOfTwoCoordinators(t *testing.T) {
 	}
 }
 
-// A stream that somebody wrote into costs what is damaged.
+// If somebody writes other messages into the stream, the history loses only damaged lines.
 func TestDamagedStream(t *testing.T) {
 	nc := jetStream(t, 0)
 	lead(t, &History{}, Jet(nc, "kitchen", 1, 0), 0, 2, 3)
@@ -121,7 +121,7 @@ func TestCopyToJetAndBack(t *testing.T) {
 	}
 }
 
-// The history of a lost run keeps all that it had, under another name.
+// SetAside keeps the whole history of a lost run, under another name.
 func TestJetSetAside(t *testing.T) {
 	nc := jetStream(t, 0)
 	if name, err := SetAside(t.Context(), nc, "kitchen"); name != "" || err != nil {
@@ -144,7 +144,7 @@ func TestJetSetAside(t *testing.T) {
 	}
 }
 
-// What could not be stored while the broker was away is stored when it is back.
+// The keeper stores the lines from the broker's absence when the broker is back.
 func TestJetWhileTheBrokerIsAway(t *testing.T) {
 	cfg := broker.Config{Listen: freeport.Address(t), JetStream: t.TempDir()}
 	b := must(broker.Run(cfg))(t)

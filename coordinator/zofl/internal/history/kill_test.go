@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// victim goes on with a history, and prints the number of each record.
+// victim continues a history, and prints the number of each record.
 func victim(dir string) {
 	run, err := makeRun()
 	if err != nil {
@@ -56,8 +56,8 @@ func victim(dir string) {
 	}
 }
 
-// TestKilled: a coordinator that is killed at any moment, also while it writes the file anew,
-// leaves a history that the next one reads and continues.
+// TestKilled: a coordinator that is killed at any moment, even while it rewrites the file, leaves a
+// history that the next coordinator reads and continues.
 func TestKilled(t *testing.T) {
 	dir := t.TempDir()
 	before, starts, lives := 0, 0, 12
@@ -87,7 +87,7 @@ func TestKilled(t *testing.T) {
 			t.Fatalf("life %d: %d damaged lines, %v", life, damaged, err)
 		}
 		points, marks := h.Snapshot(0)
-		// One that is killed at once may have stored nothing.
+		// A coordinator that is killed at once may have stored nothing.
 		if n := len(ns(t, points)); n < before && before < mostPoints/2 {
 			t.Fatalf("life %d: %d points, %d before", life, n, before)
 		}

@@ -136,7 +136,8 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// Parts begin at blocks and come to the bits of one pass.
+// Parts begin at block boundaries, and passes over the parts give the same bits as one pass over
+// the whole.
 func TestSplit(t *testing.T) {
 	for _, n := range []int{1, prng.BlockLen, 5*prng.BlockLen + 7} {
 		want := make([]float32, n)

@@ -25,8 +25,8 @@ func testStage(ctx context.Context, budget time.Duration) (*stage, *[]float64) {
 		func(_ string, d float64) { done = append(done, d) }}, &done
 }
 
-// A round is finished even if it is longer than the budget, and tasks take
-// turns.
+// interleave finishes a round even if the round takes longer than the stage's time, and runs the
+// tasks in turn.
 func TestInterleave(t *testing.T) {
 	var ran []string
 	note := func(name string) func() error {

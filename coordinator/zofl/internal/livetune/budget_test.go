@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// A trial has as many rounds as fit its share, runs only those that surely fit what is left, and
-// every member that was asked counts, once a record.
+// A trial has as many rounds as fit its share of the budget, and runs only rounds that surely fit
+// the rest. Every member that a round asked counts, once for each record.
 func TestBudget(t *testing.T) {
 	p, err := preset.Unbound("decomfl", "kitchen", 20)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/await"
 )
 
-// TestErr: from when a program ends until it runs again there is a reason.
+// TestErr: from a program's end to its restart, Err returns a reason.
 func TestErr(t *testing.T) {
 	once := filepath.Join(t.TempDir(), "once")
 	for range 10 {
@@ -38,7 +38,8 @@ func TestErr(t *testing.T) {
 	}
 }
 
-// TestHangs: a program that is silent after the end of its round is killed, with its children.
+// TestHangs: a program that does not answer after the end of its round is killed together with its
+// children.
 func TestHangs(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("it has no process groups")
@@ -74,7 +75,7 @@ func TestHangs(t *testing.T) {
 	})
 }
 
-// TestChanges: a program that says another hello when it starts again is not taken.
+// TestChanges: a program that restarts with another hello is refused.
 func TestChanges(t *testing.T) {
 	p, log := startTest(t, "changes")
 	if _, err := ask(t.Context(), p); err == nil {
@@ -86,7 +87,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestClose: a program that does not end with its input is killed.
+// TestClose: Close kills a program that does not end when its input ends.
 func TestClose(t *testing.T) {
 	cfg, _ := config(t, "stubborn")
 	p, err := Start(t.Context(), cfg)
@@ -101,7 +102,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// TestCloseAtHello: a program that is ended while it starts again does not start once more.
+// TestCloseAtHello: if Close ends a program during its restart, the program does not restart again.
 func TestCloseAtHello(t *testing.T) {
 	t.Setenv("ZOFL_TEST_MARK", filepath.Join(t.TempDir(), "mark"))
 	p, log := startTest(t, "leaves")
@@ -116,8 +117,8 @@ func TestCloseAtHello(t *testing.T) {
 	}
 }
 
-// TestAttached: without a command, requests go to the process that started this one. When that
-// ends, so do the losses.
+// TestAttached: without a command, requests go to the process that started this process. When that
+// process ends, requests fail.
 func TestAttached(t *testing.T) {
 	in, answers := io.Pipe()
 	requests, out := io.Pipe()

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/await"
 )
 
-// TestStartFails: what is wrong at the start is said at once.
+// TestStartFails: Start returns an error at once if the program starts wrongly.
 func TestStartFails(t *testing.T) {
 	for how, want := range map[string]string{
 		"silent": "did not answer hello within", "chatty": `answered "Welcome to my model!"`,
@@ -38,7 +38,7 @@ func TestStartFails(t *testing.T) {
 	}
 }
 
-// TestDimFromFlag: a program that takes any dim has the one that was given.
+// TestDimFromFlag: a program that takes any dim gets the Dim of the Config.
 func TestDimFromFlag(t *testing.T) {
 	cfg, _ := config(t, "any")
 	cfg.Dim = testDim

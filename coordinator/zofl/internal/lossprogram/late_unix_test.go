@@ -14,7 +14,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/await"
 )
 
-// TestLate: an answer that comes after its round is not taken for the next one's.
+// TestLate: an answer that comes after its round does not count as the answer to the next request.
 func TestLate(t *testing.T) {
 	dir := t.TempDir()
 	once, pipe := filepath.Join(dir, "once"), filepath.Join(dir, "pipe")

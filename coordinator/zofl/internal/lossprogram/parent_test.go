@@ -13,8 +13,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/await"
 )
 
-// A process is killed while its program computes: the program ends, and so do its children. Another
-// process waits until it has.
+// If zofl is killed while its program computes, the program and its children end. Another zofl with
+// the same lock waits for that end.
 func TestEndsWithItsParent(t *testing.T) {
 	dir := t.TempDir()
 	once, pids := filepath.Join(dir, "once"), filepath.Join(dir, "pids")
@@ -52,7 +52,7 @@ func TestEndsWithItsParent(t *testing.T) {
 	}
 }
 
-// A program waits while another one holds its lock, and says so.
+// Start waits while another program holds the lock, and logs that.
 func TestWaitsForAnotherProgram(t *testing.T) {
 	lock := filepath.Join(t.TempDir(), "lock")
 	holder, err := lockOf(t.Context(), lock, func() { t.Error("the lock is free, and it waits") })

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestHelloAtItsBounds: the smallest and the largest numbers are taken, and unknown keys ignored.
+// TestHelloAtItsBounds: parseHello accepts the smallest and the largest numbers, and ignores
+// unknown keys.
 func TestHelloAtItsBounds(t *testing.T) {
 	for line, want := range map[string]hello{
 		"hello 1 dim=0":                     {points: 1},

@@ -25,7 +25,7 @@ func says(t *testing.T, log *await.Text, text string) {
 	}
 }
 
-// config is that of a program that behaves in a way.
+// config returns the Config of a program with the given behavior.
 func config(t *testing.T, how string) (Config, *await.Text) {
 	t.Helper()
 	self, err := os.Executable()
@@ -60,7 +60,7 @@ func ask(ctx context.Context, p *Program) ([]float64, error) {
 	return losses, p.Objective("pi-1").LossesAt(ctx, objective.NewPoints(all...), b, losses)
 }
 
-// well waits until the program answers rightly.
+// well waits until the program answers correctly.
 func well(t *testing.T, p *Program) {
 	t.Helper()
 	var losses []float64
@@ -74,7 +74,7 @@ func well(t *testing.T, p *Program) {
 	}
 }
 
-// TestLosses: points beyond what the program takes at once come in several requests.
+// TestLosses: more points than the program takes at once go into several requests.
 func TestLosses(t *testing.T) {
 	p, log := startTest(t, "well")
 	well(t, p)
@@ -88,7 +88,7 @@ func TestLosses(t *testing.T) {
 	}
 }
 
-// TestCheckGradient: a program's gradient is compared with its losses.
+// TestCheckGradient: the check compares a program's gradient with its losses.
 func TestCheckGradient(t *testing.T) {
 	plan, err := preset.New("decomfl", "r", testDim)
 	if err != nil {
@@ -122,8 +122,8 @@ func TestEvaluateAndGradient(t *testing.T) {
 	}
 }
 
-// TestLossesBeyondNumbers: a loss that is no finite number arrives as it is, in the spelling of any
-// language. Far from the model a loss may be infinite, and only the client knows what is far.
+// TestLossesBeyondNumbers: a device accepts infinite losses and NaNs, in the spelling of any
+// language. Far from the model a loss may be infinite, and only the client knows the distance.
 func TestLossesBeyondNumbers(t *testing.T) {
 	for word, want := range map[string]string{
 		"nan": "NaN", "-nan": "NaN", "+NaN": "NaN", "inf": "+Inf", "-inf": "-Inf",
@@ -148,8 +148,8 @@ func TestLossesBeyondNumbers(t *testing.T) {
 	}
 }
 
-// TestWrongAnswers: what a program answers wrongly costs a request and says so. Where it is out
-// of step it starts again, and then does as it should.
+// TestWrongAnswers: a wrong answer makes the request fail with an error. If later answers could
+// belong to other requests, the program restarts, and then works.
 func TestWrongAnswers(t *testing.T) {
 	for how, want := range map[string]string{
 		"word":  "answered none as number 0 after loss: give a number",

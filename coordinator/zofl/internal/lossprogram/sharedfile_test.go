@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestFileGone: systems clean up. A program whose file was removed gets another one.
+// TestFileGone: if the system removes the shared file, the program gets another file.
 func TestFileGone(t *testing.T) {
 	p, _ := startTest(t, "well")
 	well(t, p)
@@ -21,7 +21,7 @@ func TestFileGone(t *testing.T) {
 	}
 }
 
-// TestSweep: files of processes that were killed go, those in use stay.
+// TestSweep: sweep removes files of processes that were killed, and keeps files in use.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)

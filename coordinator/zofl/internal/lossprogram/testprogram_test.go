@@ -56,8 +56,8 @@ func idle(greeting string) {
 
 const testDim = 3
 
-// speak answers requests. Its loss at x is x[0] + 10 x[1] + 100 x[2], and half its minibatch's size
-// more.
+// speak answers requests. Its loss at x is x[0] + 10 x[1] + 100 x[2], plus half the size of the
+// minibatch.
 func speak(how string) {
 	var path string
 	in := bufio.NewScanner(os.Stdin)
@@ -100,7 +100,7 @@ func greeting(how string) string {
 		return fmt.Sprintf("hello 1 dim=%d gradient=1", testDim)
 	case "evaluates":
 		return fmt.Sprintf("hello 1 dim=%d evaluate=1 gradient=1 samples=11 future=x", testDim)
-	case "leaves": // in its second life it says nothing
+	case "leaves": // after its restart it says nothing
 		if os.Mkdir(os.Getenv("ZOFL_TEST_MARK"), 0o700) != nil {
 			fmt.Fprintln(os.Stderr, "silent now")
 			time.Sleep(time.Hour)
@@ -203,7 +203,7 @@ func points(path string, n int) [][]float64 {
 	return all
 }
 
-// parent starts a program, as a process that a test kills, and asks it for losses.
+// parent is a process that a test kills. It starts a program and asks it for losses.
 func parent() {
 	_ = os.Setenv(asProgram, os.Getenv("ZOFL_TEST_CHILD"))
 	p, err := Start(context.Background(), Config{Command: []string{os.Args[0]},

@@ -9,11 +9,12 @@ import (
 	"testing"
 )
 
-// grafana is the dashboard of the documents.
+// grafana is the Grafana dashboard in docs.
 const grafana = "../../../../docs/grafana.json"
 
 var (
-	// aside is what names no metric in a query: texts, matchers of labels, ranges, labels to group by.
+	// aside matches the parts of a query that name no metric: texts, label matchers, ranges, and
+	// labels to group by.
 	aside = regexp.MustCompile(`"[^"]*"|\{[^}]*\}|\[[^\]]*\]|\bby \([^)]*\)`)
 	word  = regexp.MustCompile(`[a-zA-Z_:][a-zA-Z0-9_:]*`)
 	named = regexp.MustCompile(`\{\{ *(\w+) *\}\}`)
@@ -21,7 +22,7 @@ var (
 	equal = regexp.MustCompile(`(\w+) *[=!]`)
 )
 
-// functions are words of queries that are no metrics.
+// functions are the words in queries that are not names of metrics.
 var functions = []string{"rate", "increase", "sum", "max", "histogram_quantile", "label_values",
 	"run"}
 
@@ -51,7 +52,7 @@ func queries(v any) (list []query) {
 	return list
 }
 
-// unknown returns what a query asks for and a scrape does not have: metrics, and labels.
+// unknown returns the metrics and labels in a query that a scrape does not have.
 func unknown(q query, scrape string) (names []string) {
 	for _, name := range word.FindAllString(aside.ReplaceAllString(q.expr, " "), -1) {
 		if !slices.Contains(functions, name) &&
@@ -69,7 +70,7 @@ func unknown(q query, scrape string) (names []string) {
 		}
 	}
 	for _, l := range labels {
-		// Prometheus itself adds instance.
+		// Prometheus itself adds the label instance.
 		if l != "instance" && !strings.Contains(scrape, l+`="`) {
 			names = append(names, "label "+l)
 		}
@@ -77,7 +78,7 @@ func unknown(q query, scrape string) (names []string) {
 	return names
 }
 
-// TestGrafana: every query of the dashboard has an answer in a scrape.
+// TestGrafana: a scrape has all metrics and labels of every query of the dashboard.
 func TestGrafana(t *testing.T) {
 	b, err := os.ReadFile(grafana)
 	if err != nil {

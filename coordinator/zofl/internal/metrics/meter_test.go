@@ -23,7 +23,7 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// A fakeRun is a coordinator as metrics see it.
+// A fakeRun is a [history.Run] for tests.
 type fakeRun struct {
 	mu     sync.Mutex // guards what follows
 	plan   plan.Plan
@@ -42,7 +42,7 @@ func (r *fakeRun) Status() report.Status {
 	return r.status
 }
 
-// newMeter returns the metrics of a run that has seen everything that a run can see.
+// newMeter returns the metrics of a run with events of every kind.
 func newMeter(t testing.TB) (*Meter, *fakeRun) {
 	t.Helper()
 	p, err := preset.Unbound("decomfl", "kitchen", 20)
@@ -77,7 +77,7 @@ func newMeter(t testing.TB) (*Meter, *fakeRun) {
 	return m, run
 }
 
-// scrape returns what Prometheus is told.
+// scrape returns the text that Prometheus gets.
 func scrape(t testing.TB, m *Meter) string {
 	t.Helper()
 	s := httptest.NewServer(m.Handler())
@@ -132,7 +132,7 @@ func TestScrape(t *testing.T) {
 	}
 }
 
-// However many devices and events there are, the series stay few.
+// With any number of devices and events, the number of series stays small.
 func TestFewSeries(t *testing.T) {
 	m, _ := newMeter(t)
 	for i := range 10_000 {
@@ -149,7 +149,7 @@ func TestFewSeries(t *testing.T) {
 	}
 }
 
-// Without a coordinator there are the metrics of the process.
+// Without a coordinator, a scrape has only the metrics of the process.
 func TestNobodyLeads(t *testing.T) {
 	m := New(&history.History{})
 	if err := m.Record(report.Event{Kind: report.RoundDone}); err != nil {
@@ -161,7 +161,7 @@ func TestNobodyLeads(t *testing.T) {
 	}
 }
 
-// Scrapes and events go on at once.
+// Scrapes and events happen at the same time.
 func TestScrapesAndEvents(t *testing.T) {
 	m, run := newMeter(t)
 	var wait sync.WaitGroup

@@ -8,7 +8,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// TestSegmentNames: a tensor's name that a segment cannot have is shortened, and stays its own.
+// TestSegmentNames: if a segment cannot have a tensor's name, the segment gets a shorter name that
+// differs from all others.
 func TestSegmentNames(t *testing.T) {
 	var s tensors.Selection
 	names := []string{"a.b", "a_b", "plain", "straße", strings.Repeat("layers.0.", 9) + "weight"}

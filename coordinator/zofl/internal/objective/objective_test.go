@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// TestDigitsByClass: the losses by class, slow or not, are those of the minibatch in parts.
+// TestDigitsByClass: the losses by class, slow or not, sum to the loss of the minibatch.
 func TestDigitsByClass(t *testing.T) {
 	digits, err := New("digits", "d1", 0)
 	if err != nil {
@@ -55,7 +55,8 @@ func TestDigitsByClass(t *testing.T) {
 	}
 }
 
-// TestDigitsOfAnotherSize: the digits have one size, and whoever gives another is told what to do.
+// TestDigitsOfAnotherSize: the digits allow only one dim, and the error about another dim has a
+// remedy.
 func TestDigitsOfAnotherSize(t *testing.T) {
 	for _, dim := range []int{0, 7850} {
 		if _, err := New("digits", "d1", dim); err != nil {

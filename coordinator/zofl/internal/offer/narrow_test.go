@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A device whose broker takes short messages only gets its model in short pieces, whole, and within
+// A device whose broker accepts only short messages gets its whole model in short pieces, within
 // its share.
 func TestNarrowBroker(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "model")

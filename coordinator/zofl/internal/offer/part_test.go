@@ -19,7 +19,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// An offered file of many pieces, and a device that fetches it.
+// The tests use an offered file of many pieces, and a device that fetches it.
 type offered struct {
 	content []byte
 	request Request
@@ -65,7 +65,7 @@ func newOffered(t *testing.T) *offered {
 	return o
 }
 
-// interrupted fetches until some pieces were asked for.
+// interrupted fetches until the device has requested the given number of pieces.
 func (o *offered) interrupted(t *testing.T, pieces int64) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -77,7 +77,7 @@ func (o *offered) interrupted(t *testing.T, pieces int64) {
 	}
 }
 
-// alone checks that the file is there, and nothing else.
+// alone checks that the directory has the file and no other file.
 func (o *offered) alone(t *testing.T) {
 	t.Helper()
 	got, err := os.ReadFile(o.request.Name)
@@ -90,8 +90,8 @@ func (o *offered) alone(t *testing.T) {
 	}
 }
 
-// A device that is stopped again and again goes on at the first missing piece: it asks for the
-// model once in all, far less than its share, and leaves nothing but the file.
+// A device that is stopped repeatedly goes on at the first missing piece. In all it requests the
+// model once, far less than its share, and leaves only the file.
 func TestFetchGoesOn(t *testing.T) {
 	o := newOffered(t)
 	const stops = 8
@@ -107,7 +107,8 @@ func TestFetchGoesOn(t *testing.T) {
 	o.alone(t)
 }
 
-// What an earlier process left may be damaged, of another file, longer than the file, or complete.
+// The part of an earlier process may be damaged, of another file, longer than the file, or
+// complete.
 func TestFetchFromABadPart(t *testing.T) {
 	o := newOffered(t)
 	flipped := bytes.Clone(o.content[:10*wire.MaxPiece])
@@ -134,8 +135,8 @@ func TestFetchFromABadPart(t *testing.T) {
 	}
 }
 
-// Devices of one machine that share the place of the file fetch it once. Parts of other files stay
-// while they are new.
+// Devices on one machine with the same path for the file fetch the file once. New parts of other
+// files stay.
 func TestFetchTogether(t *testing.T) {
 	o := newOffered(t)
 	dir := filepath.Dir(o.request.Name)

@@ -14,8 +14,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A device that asks for pieces as fast as it can gets four models' worth, and then next to
-// nothing. Another one has its model meanwhile.
+// A device that requests pieces as fast as it can gets the bytes of four models, and then almost
+// nothing. Meanwhile another device gets its model.
 func TestGreedyDevice(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "model")
 	if err := os.WriteFile(name, bytes.Repeat([]byte("zofl"), wire.MaxPiece/2), 0o600); err != nil {

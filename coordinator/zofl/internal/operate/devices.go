@@ -26,7 +26,7 @@ type Device struct {
 	Until    *time.Time `json:"until,omitempty"`      // away until then
 	Awaited  bool       `json:"awaited,omitempty"`    // the open round waits for it
 	Cut      uint32     `json:"cut,omitempty"`        // contributions that the plan's bound scaled down
-	Doubt    float64    `json:"doubt,omitempty"`      // fraction of weight lost by trust
+	Doubt    float64    `json:"doubt,omitempty"`      // weight lost by trust
 	Refused  uint64     `json:"refused,omitempty"`    // messages beyond the device's share
 	Faulty   uint64     `json:"faulty,omitempty"`     // messages that no honest device sends
 	SameID   bool       `json:"same_id,omitempty"`    // two devices send with this id

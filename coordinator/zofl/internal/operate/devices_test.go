@@ -14,7 +14,8 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// TestTenThousandDevices: all of them are listed through a broker whose messages hold few of them.
+// TestTenThousandDevices: Devices lists 10,000 devices over a broker whose messages hold only a few
+// of them.
 func TestTenThousandDevices(t *testing.T) {
 	const members, payload = 10_000, 8 << 10
 	b, err := broker.Run(broker.Config{InProcess: true, MaxPayload: payload})

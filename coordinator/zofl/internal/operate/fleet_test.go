@@ -9,7 +9,8 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 )
 
-// TestRowsOfAFleet: a view of 10,000 devices has the rows that fit, sorted and filtered as asked.
+// TestRowsOfAFleet: the answer for a view of 10,000 devices has the rows that fit, sorted and
+// filtered as requested.
 func TestRowsOfAFleet(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	fleet := func() []report.Device {
@@ -60,7 +61,8 @@ func TestRowsOfAFleet(t *testing.T) {
 	}
 }
 
-// BenchmarkRowsOfAFleet is what a screen of 10,000 devices costs the coordinator.
+// BenchmarkRowsOfAFleet measures the coordinator's cost of the rows for one screen, of 10,000
+// devices.
 func BenchmarkRowsOfAFleet(b *testing.B) {
 	list := make([]report.Device, 10000)
 	for i := range list {

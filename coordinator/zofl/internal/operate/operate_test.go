@@ -27,10 +27,10 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// patience bounds what a test waits for; none waits for it to pass.
+// patience bounds how long a test waits for an event. A passing test never waits that long.
 const patience = 2 * time.Minute
 
-// A lab is a run of one device whose coordinator is operated.
+// A lab is a run of one device and a coordinator that tests send commands to.
 type lab struct {
 	t      *testing.T
 	broker *broker.Broker
@@ -201,8 +201,8 @@ func TestOperate(t *testing.T) {
 	}
 }
 
-// A command is answered once its event is recorded, though the status shows that it is done: the
-// history that is asked for next has it.
+// The coordinator answers a command only after the command's event is recorded, even if the status
+// shows the effect before. So the next request for the history finds the event.
 func TestAnswersOnceRecorded(t *testing.T) {
 	l := newLab(t)
 	var answered atomic.Bool
@@ -230,7 +230,7 @@ func TestAnswersOnceRecorded(t *testing.T) {
 	}
 }
 
-// What is no request is refused, and harms nothing.
+// The service refuses malformed requests, and goes on.
 func TestOperateRefusesNoise(t *testing.T) {
 	l := newLab(t)
 	l.serve()
@@ -275,7 +275,7 @@ func TestStatusJSON(t *testing.T) {
 	}
 }
 
-// A status says what a survey asks for and who has answered, and of a round neither.
+// Asks says what a survey asks for and how many devices have answered. It returns "" for a round.
 func TestSurveyInStatus(t *testing.T) {
 	for want, s := range map[string]report.Status{
 		"": {Asked: 3, Contributions: 1},
@@ -300,8 +300,8 @@ func TestSurveyInStatus(t *testing.T) {
 	}
 }
 
-// TestServeAfterAnAbsence: a coordinator that was deposed while its broker was
-// away leaves nobody behind who takes requests and does not answer them.
+// TestServeAfterAnAbsence: a coordinator that was deposed while its broker was away leaves no
+// subscription that receives requests without an answer.
 func TestServeAfterAnAbsence(t *testing.T) {
 	cfg := broker.Config{Listen: freeport.Address(t)}
 	b, err := broker.Run(cfg)
@@ -356,7 +356,7 @@ func TestServeAfterAnAbsence(t *testing.T) {
 	}
 }
 
-// A change waits for the open round, and says that it does.
+// A change waits for the open round, and its status is then pending.
 func TestChangePends(t *testing.T) {
 	l := newLab(t)
 	nc := l.connect("coordinator")

@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// A run pauses after a round to come, and tells the losses of its rounds.
+// A run pauses after a later round, and Rounds returns the losses of its rounds.
 func TestPauseAfterAndRounds(t *testing.T) {
 	l := newLab(t)
 	l.serve()
@@ -39,7 +39,7 @@ func TestPauseAfterAndRounds(t *testing.T) {
 	}
 }
 
-// The oldest rounds are forgotten.
+// The history drops some of the oldest rounds.
 func TestRoundsOfLongRuns(t *testing.T) {
 	var w Watch
 	record := func(e report.Event) {
@@ -68,7 +68,7 @@ func TestRoundsOfLongRuns(t *testing.T) {
 	}
 }
 
-// The history is told in pages, whose ends lie anywhere.
+// The history comes in pages, and a page may end at any point or mark.
 func TestHistoryInPages(t *testing.T) {
 	l := newLab(t)
 	l.serve()

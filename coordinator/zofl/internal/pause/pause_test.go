@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestFor: it waits as long as it should, or tells why not.
+// TestFor: For waits for the duration, or returns the cause of the context's end.
 func TestFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()

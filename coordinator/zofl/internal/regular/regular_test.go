@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestOpen: a regular file is opened. What is missing, or none, is told with its name.
+// TestOpen: Open opens a regular file. The error about a missing file or another kind of file has
+// its name.
 func TestOpen(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "f")
 	if _, err := Open(name); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), name) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// ask is what MLflow's own client says of a store.
+// ask is a program that prints what MLflow's own client reads in a store.
 const ask = `
 import json, sys
 import mlflow
@@ -21,8 +21,8 @@ print(json.dumps({"name": run.info.run_name, "status": run.info.status,
     "step": history[-1].step}))
 `
 
-// TestMLflowReads: MLflow reads what is written. It needs a Python with mlflow or mlflow-skinny,
-// named by ZOFL_MLFLOW.
+// TestMLflowReads: MLflow reads the written files. The test needs a Python with mlflow or
+// mlflow-skinny, named by ZOFL_MLFLOW.
 func TestMLflowReads(t *testing.T) {
 	python := os.Getenv("ZOFL_MLFLOW")
 	if python == "" {

@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// BenchmarkThousand is a round of 1,000 devices that all contribute, with a loss that costs
-// nothing, and all files.
+// BenchmarkThousand measures a round of 1,000 devices that all contribute, with a loss that costs
+// almost no time, and with all files.
 func BenchmarkThousand(b *testing.B) {
 	for _, dim := range []int{100, 10000} {
 		b.Run(fmt.Sprint("dim=", dim), func(b *testing.B) { benchmark(b, dim) })

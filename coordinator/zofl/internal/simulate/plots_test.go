@@ -18,8 +18,8 @@ func ended(step string, seed int, loss float64, err error) *Run {
 	return r
 }
 
-// TestBest: settings of which one seed failed are never the best, and the lowest mean is, in
-// whatever order they come.
+// TestBest: Best never returns settings with which one seed failed. In any order of the runs, it
+// returns the settings with the lowest mean.
 func TestBest(t *testing.T) {
 	failed := errors.New("diverged")
 	good := []*Run{ended("1", 1, 0.5, nil), ended("1", 2, 0.3, nil)}
@@ -41,7 +41,7 @@ func TestBest(t *testing.T) {
 	}
 }
 
-// TestFailedRunsAreMarked: a run that failed has a mark of its own and no part in a mean.
+// TestFailedRunsAreMarked: a failed run has a mark of its own, and does not count in a mean.
 func TestFailedRunsAreMarked(t *testing.T) {
 	runs := []*Run{ended("1", 1, 0.5, nil), ended("1", 2, 0, errors.New("diverged")),
 		ended("10", 1, 0.25, nil), ended("10", 2, 0.75, nil)}
@@ -55,7 +55,7 @@ func TestFailedRunsAreMarked(t *testing.T) {
 	}
 }
 
-// TestPlaces: values stand as numbers only if all are, and finite.
+// TestPlaces: values have numeric positions only if all of them are finite numbers.
 func TestPlaces(t *testing.T) {
 	for _, c := range []struct{ values, want []any }{
 		{[]any{"0.1", "10"}, []any{0.1, 10.}},
@@ -73,7 +73,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestDivergingIsNotDrawn: losses above four times the first would hide the others.
+// TestDivergingIsNotDrawn: the chart leaves out losses above four times the first, because they
+// would hide the others.
 func TestDivergingIsNotDrawn(t *testing.T) {
 	r := ended("1", 1, 2, nil)
 	for i, loss := range []Number{1, 4, 4.1, 1e9, 2} {

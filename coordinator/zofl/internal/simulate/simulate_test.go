@@ -21,7 +21,8 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// A bowl's loss is the mean of (x_i - at)^2. It measures how far x is from there.
+// A bowl is an objective with the loss mean of (x_i - at)^2. Its metric is the distance of x from
+// at.
 type bowl struct{ dim int }
 
 func (b bowl) Dim() int { return b.dim }
@@ -46,7 +47,8 @@ func bowls(p *plan.Plan, _ uint64) (list []objective.Objective, err error) {
 	return list, nil
 }
 
-// bowlPlan is of four devices and eight rounds, which it evaluates after every fourth.
+// bowlPlan returns a plan of four devices and eight rounds, with an evaluation after every fourth
+// round.
 func bowlPlan(t *testing.T) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound("decomfl", "bowl", 20)
@@ -99,8 +101,8 @@ func read(t *testing.T, name string) (lines []map[string]string) {
 	return lines
 }
 
-// TestFilesAgree: all files say the same of each round, and the plan of a run is that of its
-// settings, with the key of the plan as given.
+// TestFilesAgree: all files have the same numbers for each round. The stored plan of a run has the
+// run's settings and the run key of the given plan.
 func TestFilesAgree(t *testing.T) {
 	dir := t.TempDir()
 	c := &Config{Plan: bowlPlan(t), Seeds: []uint64{3, 4}, Devices: bowls,
@@ -205,7 +207,7 @@ func checkOutcomes(t *testing.T, dir string, runs []*Run) {
 	}
 }
 
-// TestSeeds: the same seed gives the same run, another one another.
+// TestSeeds: the same seed gives the same run, and another seed gives another run.
 func TestSeeds(t *testing.T) {
 	loss := func(seed uint64) Number {
 		c := &Config{Plan: bowlPlan(t), Seeds: []uint64{seed}, Devices: bowls}
@@ -232,7 +234,7 @@ func (s stopper) Round(r *Run, row Row) error {
 	return nil
 }
 
-// TestInterrupt: what was done is kept.
+// TestInterrupt: after an interrupt, the files have all rounds so far.
 func TestInterrupt(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	dir := t.TempDir()
@@ -265,7 +267,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestDirectories: results are replaced if that is meant, and nothing else is.
+// TestDirectories: NewDir replaces results only if replace is true, and never replaces other files.
 func TestDirectories(t *testing.T) {
 	top := t.TempDir()
 	results := filepath.Join(top, "results")
@@ -329,7 +331,7 @@ func TestParseAxis(t *testing.T) {
 	}
 }
 
-// TestNames: names are those of files, and differ.
+// TestNames: the names of runs are valid file names, and all differ.
 func TestNames(t *testing.T) {
 	c := &Config{Plan: bowlPlan(t), Seeds: []uint64{1, 2}, Devices: bowls, Axes: []Axis{
 		{"metrics", []string{`["loss","far"]`, `["far","loss"]`}}, {"step", []string{"1", "2"}}}}
