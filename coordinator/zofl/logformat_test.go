@@ -10,7 +10,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 )
 
-// TestLogFormat: with --log-format json every message of coordinators and devices is an object.
+// TestLogFormat: with --log-format json, every log message of coordinators and devices is a JSON
+// object.
 func TestLogFormat(t *testing.T) {
 	dir, address := t.TempDir(), freeport.Address(t)
 	plan := filepath.Join(dir, "plan.json")

@@ -12,7 +12,8 @@ import (
 )
 
 // The log is renamed, cut or removed under a running serve: the run halts at once, and status says
-// what happened. A log that is put back goes on. Of one that is gone, serve keeps a whole copy.
+// what happened. If the log comes back, the run can go on. If the log is gone, serve writes a whole
+// copy.
 func TestLogIsGone(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("files that are open can be neither renamed nor removed")

@@ -82,7 +82,8 @@ func refuses(t *testing.T, words []string, args ...string) {
 	}
 }
 
-// A log that was cut to half is not led and not verified, unless exactly that loss is accepted.
+// serve and verify refuse a log that was cut to half. serve leads such a log only if the operator
+// accepts exactly that loss.
 func TestServeAcceptsALoss(t *testing.T) {
 	k, last := trained(t, 12)
 	half := last / 2
@@ -113,7 +114,7 @@ func TestServeAcceptsALoss(t *testing.T) {
 	}
 }
 
-// No run begins where an earlier one lost its records, unless that is asked for.
+// Without --begin-anew, serve begins no run in a directory whose earlier run lost its records.
 func TestServeBeginsAnewOnlyIfAsked(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{
 		"missing": os.Remove,
@@ -148,7 +149,7 @@ func TestServeBeginsAnewOnlyIfAsked(t *testing.T) {
 	}
 }
 
-// A record that a crash left unfinished is cut off, and verify says so.
+// serve cuts off a record that a crash left unfinished, and verify reports such a record.
 func TestVerifySaysWhatIsUnfinished(t *testing.T) {
 	k, last := trained(t, 5)
 	file, err := os.OpenFile(filepath.Join(k.log, "log"), os.O_APPEND|os.O_WRONLY, 0)

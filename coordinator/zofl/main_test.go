@@ -65,7 +65,8 @@ func TestDemoDense(t *testing.T) {
 	}
 }
 
-// TestDemoSaysWhatFailed: a demo whose model got no better says so, and does not exit with 0.
+// TestDemoSaysWhatFailed: a demo whose model did not improve reports that, and does not exit with
+// 0.
 func TestDemoSaysWhatFailed(t *testing.T) {
 	out, err := zofl(t, "demo", "--method", "decomfl", "--rounds", "1", "--devices", "2", "--set",
 		"step=1e-18")

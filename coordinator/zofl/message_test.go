@@ -22,7 +22,7 @@ func newPlan(t *testing.T) (file string) {
 	return file
 }
 
-// TestServeOnABusyPort: it names the flag, and leaves no log behind.
+// TestServeOnABusyPort: if the port is taken, serve names the flag, and leaves no log behind.
 func TestServeOnABusyPort(t *testing.T) {
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -70,7 +70,7 @@ func TestStoreRefuses(t *testing.T) {
 	}
 }
 
-// TestNoSuchRun: whoever mistypes the name of a run is told that it may be the name.
+// TestNoSuchRun: if no coordinator answers, the error says that the name of the run may be wrong.
 func TestNoSuchRun(t *testing.T) {
 	address := freeport.Address(t)
 	b, err := broker.Run(broker.Config{Listen: address})
@@ -86,7 +86,7 @@ func TestNoSuchRun(t *testing.T) {
 	}
 }
 
-// TestClientOfAnotherDim: the message has both numbers, and begins with them.
+// TestClientOfAnotherDim: the error about a wrong dim begins with both numbers of parameters.
 func TestClientOfAnotherDim(t *testing.T) {
 	k := newKitchen(t)
 	_, err := zofl(t, "client", "--url", k.url, "--run", "kitchen", "--id", "a",
@@ -98,7 +98,7 @@ func TestClientOfAnotherDim(t *testing.T) {
 	}
 }
 
-// TestFlagTimes: a time without its unit is answered with one that has it.
+// TestFlagTimes: the error about a time without a unit shows a time with a unit.
 func TestFlagTimes(t *testing.T) {
 	_, err := zofl(t, "client", "--delay", "3")
 	refused(t, err, []string{"--delay 3: give a time with its unit, such as 3s; see zofl client"})

@@ -156,7 +156,7 @@ func (r *modelRun) adapted(last, first string, begin []string) {
 	}
 }
 
-// TestAnotherModelIsRefused: a device whose file has another head stops before round 1.
+// TestAnotherModelIsRefused: a device whose model file has other parameters stops before round 1.
 func TestAnotherModelIsRefused(t *testing.T) {
 	begin := []string{"--initial", modelFile("model.safetensors"), "--train", "head.*"}
 	r := startModelRun(t, nil, begin...)
@@ -312,7 +312,7 @@ func TestOddModels(t *testing.T) {
 	}
 }
 
-// TestModelFlags: what cannot be meant is refused.
+// TestModelFlags: commands refuse flags about the model that contradict each other.
 func TestModelFlags(t *testing.T) {
 	model := modelFile("model.safetensors")
 	for _, c := range []struct{ args, want []string }{

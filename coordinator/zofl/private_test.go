@@ -16,8 +16,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// TestPrivateRun: devices and a witness that have the run key train; the
-// coordinator, which has not, leads them; export needs it, and verify for digests.
+// TestPrivateRun: devices and a witness with the run key train. The coordinator leads them without
+// the key. export needs the key, and verify needs it for digests.
 func TestPrivateRun(t *testing.T) {
 	dir, address := t.TempDir(), freeport.Address(t)
 	p, key, log, url := filepath.Join(dir, "plan.json"), filepath.Join(dir, "key"),

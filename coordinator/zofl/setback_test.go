@@ -161,7 +161,7 @@ func TestLogSetBackAndGoneOn(t *testing.T) {
 	k.reach(last + 20)
 }
 
-// A pause, its reason and who asked for it outlive a killed coordinator.
+// A pause, its reason and the name of who asked for it survive the kill of the coordinator.
 func TestPauseSurvives(t *testing.T) {
 	k := newKitchen(t)
 	k.startDevice("a")

@@ -11,8 +11,9 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// TestServeSigns: serve makes a key that survives restarts, and shows it. Who pins it takes part
-// and verifies the log; who pins another one gets nothing.
+// TestServeSigns: serve makes a key that survives restarts, and shows the public key. Commands with
+// --coordinator and this key take part and verify the log. Commands with another key accept
+// nothing.
 func TestServeSigns(t *testing.T) {
 	dir, address := t.TempDir(), freeport.Address(t)
 	plan, key, url := filepath.Join(dir, "plan.json"), filepath.Join(dir, "key"), "nats://"+address

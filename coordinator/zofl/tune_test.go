@@ -174,7 +174,7 @@ func TestTuneRefuses(t *testing.T) {
 	}
 }
 
-// TestTuneStops: an interrupt ends the command, and stores nothing.
+// TestTuneStops: an interrupt ends zofl tune, and tune then stores no plan.
 func TestTuneStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -37,7 +37,8 @@ func TestWaitingForDevices(t *testing.T) {
 	}
 }
 
-// TestWaitingForAQuorum: a run that lacks devices says how many, and what goes on without them.
+// TestWaitingForAQuorum: a run that lacks devices says how many, and which change lets it go on
+// without them.
 func TestWaitingForAQuorum(t *testing.T) {
 	k := newKitchenOf(t, []string{"--set", "quorum=2", "--set", "max_attempts=1"})
 	k.device("a")

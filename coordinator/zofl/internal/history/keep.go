@@ -146,7 +146,7 @@ func (k *keeper) load(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, k.within)
 	defer cancel()
 	k.h.mu.Lock()
-	known := !k.loaded && len(k.h.points)+len(k.h.marks) > 0 // the history may have more than the store
+	known := !k.loaded && len(k.h.points)+len(k.h.marks) > 0 // perhaps not all stored
 	k.h.mu.Unlock()
 	cut := false
 	var lines []line

@@ -25,7 +25,7 @@ type Device struct {
 	Missed   uint32     `json:"missed,omitempty"`     // consecutive rounds without its answer
 	Until    *time.Time `json:"until,omitempty"`      // away until then
 	Awaited  bool       `json:"awaited,omitempty"`    // the open round waits for it
-	Cut      uint32     `json:"cut,omitempty"`        // contributions that the plan's bound scaled down
+	Cut      uint32     `json:"cut,omitempty"`        // contributions that bound scaled down
 	Doubt    float64    `json:"doubt,omitempty"`      // weight lost by trust
 	Refused  uint64     `json:"refused,omitempty"`    // messages beyond the device's share
 	Faulty   uint64     `json:"faulty,omitempty"`     // messages that no honest device sends

@@ -87,7 +87,7 @@ func TestSeries(t *testing.T) {
 	}
 }
 
-// checked returns a page, and fails the test if the page violates its Content-Security-Policy.
+// checked returns a page, if it holds to its policy.
 func checked(t *testing.T, page []byte) string {
 	t.Helper()
 	text := string(page)
@@ -208,8 +208,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestTensorBoard: the event file has each number under its name. Writing the run again replaces
-// the whole file.
+// TestTensorBoard: the event file has each number under its name, and is replaced whole.
 func TestTensorBoard(t *testing.T) {
 	r, dir := sample(t, "kitchen", 0.02), t.TempDir()
 	sizes := []int{}
@@ -276,7 +275,7 @@ func readText(t *testing.T, name string) string {
 	return string(b)
 }
 
-// TestJSON: a comparison is valid JSON, even if a run has not reached some values.
+// TestJSON: a comparison is JSON, whatever a run has not reached.
 func TestJSON(t *testing.T) {
 	c, err := Compare(sample(t, "kitchen", 0.02), sample(t, "hall", 0.04), "")
 	if err != nil {
@@ -297,8 +296,8 @@ func TestSurveyInWords(t *testing.T) {
 	}
 }
 
-// TestInVainInReport: the page names each member whose contributions did not count once, and says
-// why they did not.
+// TestInVainInReport: the page names the members whose work counted for nothing, once each, and
+// says of each why.
 func TestInVainInReport(t *testing.T) {
 	r := sample(t, "kitchen", 0.02)
 	why := "its last 16 contributions were cut to the bound"

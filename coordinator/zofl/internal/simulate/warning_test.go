@@ -36,8 +36,8 @@ func (c contrary) Gradient(ctx context.Context, x []float32, b objective.Batch, 
 	return c.Loss(ctx, x, b)
 }
 
-// TestFound: each run tells what it found and why, in its line of JSON too; a run that looked for
-// nothing tells nothing.
+// TestFound: each run has the values that its devices found and the reasons, in its line of JSON
+// too. A run without such values has none.
 func TestFound(t *testing.T) {
 	for _, auto := range []uint8{0, 1} {
 		var out bytes.Buffer
@@ -60,7 +60,7 @@ func TestFound(t *testing.T) {
 	}
 }
 
-// TestGradientIsCompared: the first run warns of a wrong gradient, unless that was told elsewhere.
+// TestGradientIsCompared: the first run warns of a wrong gradient, unless Checked is set.
 func TestGradientIsCompared(t *testing.T) {
 	for _, elsewhere := range []bool{false, true} {
 		var out bytes.Buffer
@@ -83,14 +83,15 @@ func TestGradientIsCompared(t *testing.T) {
 	}
 }
 
-// A blind bowl has nothing to evaluate.
+// A blind bowl cannot evaluate metrics.
 type blind struct{ bowl }
 
 func (blind) Evaluate(context.Context, []float32) ([]float64, int, error) {
 	return []float64{0, 0}, 0, nil
 }
 
-// TestBlindDeviceIsNamed: a device that has nothing to evaluate is left out, and named.
+// TestBlindDeviceIsNamed: evaluations leave out a device that cannot evaluate, and the warning
+// names it.
 func TestBlindDeviceIsNamed(t *testing.T) {
 	p := bowlPlan(t)
 	p.EvalCount = 4
@@ -108,7 +109,7 @@ func TestBlindDeviceIsNamed(t *testing.T) {
 	}
 }
 
-// TestWorse: a run that ends worse than it began says so, and one that ends better does not.
+// TestWorse: a run warns if it ends with a higher loss than it began with, and not otherwise.
 func TestWorse(t *testing.T) {
 	for _, worse := range []bool{false, true} {
 		c := &Config{Plan: bowlPlan(t), Checked: true, Seeds: []uint64{1},
@@ -136,8 +137,8 @@ func (broken) Loss(context.Context, []float32, objective.Batch) (float64, error)
 	return 0, errors.New("no sensor")
 }
 
-// TestBrokenDeviceIsNamed: a run that comes to its end without one of its devices says which one,
-// and why; one without a quorum ends with the reason.
+// TestBrokenDeviceIsNamed: a run that comes to its end without one of its devices warns which
+// device, and why. A run without a quorum ends with the reason.
 func TestBrokenDeviceIsNamed(t *testing.T) {
 	p := bowlPlan(t)
 	for quorum, says := range map[uint32]string{3: "1 of 4 devices took no part", 4: ""} {

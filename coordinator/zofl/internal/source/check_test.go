@@ -8,7 +8,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// Check and a replay agree on where a log stands.
+// Check and Replay return the same position of a log.
 func TestCheck(t *testing.T) {
 	c := newChain(t)
 	c.train(6)    // 2..7

@@ -42,7 +42,7 @@ func (c *chain) add(r wire.Record) {
 	c.records = append(c.records, b)
 }
 
-// train adds rounds, no two of the same scalars.
+// train adds rounds. Any two of them have different scalars.
 func (c *chain) train(n int) {
 	for range n {
 		c.rounds++
@@ -115,8 +115,8 @@ func TestReplayFollowsRollbacks(t *testing.T) {
 	}
 }
 
-// Records may be overwritten once they were read, and a batch is longer than
-// those that are applied together.
+// A source may overwrite a record after f has returned. The log has more records than Replay
+// applies together.
 func TestReplayInBatches(t *testing.T) {
 	c := newChain(t)
 	c.train(3*batchMost + 5)

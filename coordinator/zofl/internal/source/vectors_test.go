@@ -36,7 +36,8 @@ func newDenseChain(t *testing.T) *denseChain {
 	return c
 }
 
-// phases adds rounds, or halves of them: phase 1 has a vector of 5 elements, 2 of 7.
+// phases adds rounds or single phases of rounds. Phase 1 has a vector of 5 elements, phase 2 a
+// vector of 7.
 func (c *denseChain) phases(n int) {
 	c.t.Helper()
 	for range n {
@@ -58,7 +59,7 @@ func (c *denseChain) phases(n int) {
 	}
 }
 
-// source is the log with those vectors that keep says, by record.
+// source returns the log with the vectors of those records for which keep returns true.
 func (c *denseChain) source(keep func(n uint64) bool) Source {
 	c.t.Helper()
 	var kept []runlog.ObjectName
@@ -80,7 +81,8 @@ func (c *denseChain) source(keep func(n uint64) bool) Source {
 
 func all(uint64) bool { return true }
 
-// TestReplayVectors: the last vector of each phase makes a state, one by one or in one go.
+// TestReplayVectors: the last vector of each phase makes the state, whether Replay stops at each
+// record or only at the last.
 func TestReplayVectors(t *testing.T) {
 	c := newDenseChain(t)
 	c.phases(5)   // 2..6
@@ -113,8 +115,8 @@ func TestReplayVectors(t *testing.T) {
 	}
 }
 
-// TestReplayGone: of records whose vectors are gone, the error says which others have
-// theirs; a vector that should be there is damage.
+// TestReplayGone: if a vector is gone, the error lists the records whose states the log can still
+// give. A missing vector that the log should have is damage.
 func TestReplayGone(t *testing.T) {
 	c := newDenseChain(t)
 	c.phases(9) // 2..10
@@ -156,7 +158,7 @@ func TestReplayGone(t *testing.T) {
 	}
 }
 
-// TestRetained: what a log keeps, after changes of how many, and rollbacks.
+// TestRetained: which vectors a log should keep after changes of dense_keep and after rollbacks.
 func TestRetained(t *testing.T) {
 	c := newDenseChain(t)
 	want := func(at uint64, records ...uint64) {
@@ -228,8 +230,8 @@ func (h *hurried) Vector(ctx context.Context, name runlog.ObjectName) ([]byte, e
 	return h.Source.Vector(ctx, name)
 }
 
-// TestLedMeanwhile: what a coordinator deletes while its log is read is no damage, and is
-// there for the replay that needed it.
+// TestLedMeanwhile: vectors that a coordinator deletes during the reading of its log are not
+// damage, and Replay has fetched those that it needs.
 func TestLedMeanwhile(t *testing.T) {
 	c := newDenseChain(t)
 	c.phases(9) // 2..10

@@ -14,8 +14,8 @@ func FuzzONNX(f *testing.F)        { fuzz(f, ".onnx") }
 func FuzzNPZ(f *testing.F)         { fuzz(f, ".npz") }
 func FuzzNPY(f *testing.F)         { fuzz(f, ".npy") }
 
-// fuzz reads files of a format. Whichever it accepts, it can write with other parameters, and reads
-// those back.
+// fuzz reads files of a format. It writes each accepted file with other parameters, and must read
+// these parameters back.
 func fuzz(f *testing.F, format string) {
 	files, err := filepath.Glob(filepath.Join(golden, "model*"+format))
 	if err != nil || len(files) == 0 {

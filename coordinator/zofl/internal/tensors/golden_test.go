@@ -15,7 +15,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
 )
 
-// The files in testdata/golden are by numpy, safetensors and onnx: see make.py there.
+// The Python packages numpy, safetensors and onnx wrote the files in testdata/golden: see make.py
+// there.
 const golden = "testdata/golden"
 
 var headOnly = []string{"head.*"}
@@ -68,7 +69,7 @@ func read(t *testing.T, name string) []byte {
 	return b
 }
 
-// The parameters are those that Python saw.
+// Params returns the same parameters as Python.
 func TestReadsWhatLibrariesWrite(t *testing.T) {
 	for _, g := range goldenFiles {
 		x, err := choose(t, filepath.Join(golden, g.name), g.train).Params()
@@ -92,8 +93,8 @@ func TestCopiesBitForBit(t *testing.T) {
 	}
 }
 
-// A copy with other parameters is the file that the library writes with them; of a .npz the
-// members are.
+// A copy with other parameters equals the file that the Python library writes with these
+// parameters. For a .npz the members are equal.
 func TestWritesWhatLibrariesWrite(t *testing.T) {
 	for _, g := range goldenFiles {
 		to := filepath.Join(t.TempDir(), g.name)
@@ -152,7 +153,7 @@ func members(t *testing.T, name string) (list []member) {
 	return list
 }
 
-// Every tensor is there, and says whether it can be trained.
+// Open finds every tensor, and says whether it can be trained.
 func TestTypes(t *testing.T) {
 	want := map[string][]string{
 		"model.safetensors": {"body.brain BF16 yes", "body.codes I8 no", "body.count I64 no",
@@ -252,7 +253,7 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// What cannot be trained says what to do.
+// The error of a tensor that cannot be trained has a remedy.
 func TestRemedies(t *testing.T) {
 	for name, cases := range map[string]map[string]string{
 		"model.safetensors": {"body.codes": "cannot be trained"},
@@ -300,7 +301,7 @@ func TestWriteRefuses(t *testing.T) {
 	}
 }
 
-// Every bit of a float32 survives, those of a NaN too.
+// Reading and writing keeps every bit of a float32, even of a NaN.
 func TestKeepsBits(t *testing.T) {
 	x := make([]float32, 8)
 	for i, bits := range []uint32{0x7fc00001, 0xffc12345, 0x80000000, 1, 0x7f800000, 0xff7fffff,

@@ -85,7 +85,7 @@ func archive(members ...string) string {
 
 const two = "\x00\x00\x80\x3f\x00\x00\x20\xc0"
 
-// hostile are damaged files, by what the error says of them.
+// hostile are damaged files, by a part of the expected error.
 var hostile = map[string]map[string]string{
 	".safetensors": {
 		"text":                    "1234567",
@@ -177,7 +177,7 @@ var hostile = map[string]map[string]string{
 	},
 }
 
-// params parses a file and reads all that it says is float32.
+// params parses a file and reads all its float32 tensors.
 func params(format string, b []byte) (*Selection, []float32, error) {
 	f, err := parse("x"+format, bytes.NewReader(b), int64(len(b)))
 	if err != nil {
@@ -215,7 +215,7 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// Members of an archive that share their bytes would unpack to far more than it has.
+// Members of an archive that share their bytes would unpack to far more bytes than the archive has.
 func TestSharedMembers(t *testing.T) {
 	b := []byte(archive("a.npy", strings.Repeat("x", 1000), "b.npy", strings.Repeat("y", 1000)))
 	// The directory claims a first member that reaches into the second.
@@ -226,7 +226,8 @@ func TestSharedMembers(t *testing.T) {
 	}
 }
 
-// TestConstants: an array in a node is named where a pattern asks for it, and a number is none.
+// TestConstants: the error names an array in a Constant node if a pattern asks for the array. A
+// single number does not count as an array.
 func TestConstants(t *testing.T) {
 	b := onnxConstant("w", []uint64{2}) + onnxConstant("epsilon", nil) +
 		onnxModel(onnxFloats("bias", []uint64{2}, onnxBytes(tensorRaw, two)))
@@ -251,8 +252,8 @@ func TestPython2(t *testing.T) {
 	}
 }
 
-// TestHalves: elements of 16 bits are widened, and rounded to the nearest when they are written, in
-// every format that has them.
+// TestHalves: in every format with elements of 16 bits, the package converts them to float32 when
+// it reads them, and rounds to the nearest when it writes them.
 func TestHalves(t *testing.T) {
 	const f16, bf16 = "\x00\x3c\x00\xc1", "\x80\x3f\x20\xc0" // 1 and -2.5
 	raw := func(kind uint64, b string) string {
@@ -295,7 +296,7 @@ func TestHalves(t *testing.T) {
 	}
 }
 
-// TestEveryHalf: the bits of all elements of 16 bits survive, those of a NaN too.
+// TestEveryHalf: reading and writing keeps the bits of all elements of 16 bits, even of a NaN.
 func TestEveryHalf(t *testing.T) {
 	for _, kind := range []string{"float16", "bfloat16"} {
 		e := floatOf(kind, binary.LittleEndian)

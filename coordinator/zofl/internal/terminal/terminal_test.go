@@ -12,7 +12,7 @@ import (
 	"github.com/creack/pty"
 )
 
-// screen returns what stands on a terminal of one column of lines after these bytes were written.
+// screen returns the lines on a terminal after a program has written the given bytes.
 func screen(written string) []string {
 	lines := []string{""}
 	for written != "" {
@@ -33,7 +33,7 @@ func onTerminal(out *bytes.Buffer, width int) *Live {
 	return &Live{out: out, width: func() int { return width }}
 }
 
-// TestLive: log lines stand above the line, the last text below them, cut to the width.
+// TestLive: log lines are above the live line. The live line has the last text, cut to the width.
 func TestLive(t *testing.T) {
 	var out bytes.Buffer
 	l := onTerminal(&out, 12)
@@ -52,7 +52,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestLiveDrawsLater: a text that came too soon after another one is drawn all the same.
+// TestLiveDrawsLater: a Live draws a text that was set too soon after another text a moment later.
 func TestLiveDrawsLater(t *testing.T) {
 	drawn := make(chan string, 8)
 	l := &Live{out: writerFunc(func(b []byte) { drawn <- string(b) }), width: func() int { return 80 }}
@@ -75,7 +75,7 @@ type writerFunc func([]byte)
 
 func (f writerFunc) Write(b []byte) (int, error) { f(b); return len(b), nil }
 
-// TestStill: without a terminal there is no line, and no control character.
+// TestStill: without a terminal, a Live writes no live line and no control character.
 func TestStill(t *testing.T) {
 	var out bytes.Buffer
 	l := Still(&out)
@@ -139,7 +139,7 @@ func TestMeterReplays(t *testing.T) {
 	}
 }
 
-// TestMeterKnowsNothing: what nobody knows is left out.
+// TestMeterKnowsNothing: a Meter's text leaves out unknown values.
 func TestMeterKnowsNothing(t *testing.T) {
 	var m Meter
 	m.Round(7, time.Unix(9, 0))
@@ -160,8 +160,8 @@ func TestMeterKnowsNothing(t *testing.T) {
 	}
 }
 
-// TestBar: a quick command shows nothing; a longer one a line every ten seconds, or a bar after
-// two.
+// TestBar: a quick command shows no progress. A longer command shows a line every ten seconds or,
+// on a terminal, a bar after two seconds.
 func TestBar(t *testing.T) {
 	now := time.Unix(0, 0)
 	clock := func() time.Time { return now }
@@ -217,8 +217,8 @@ func TestBytesAreShown(t *testing.T) {
 	}
 }
 
-// TestWishesOfTheEnvironment: nothing moves on a dumb terminal, and nothing has a color there or
-// where NO_COLOR has a text.
+// TestWishesOfTheEnvironment: on a dumb terminal there is no live line. There are no colors on a
+// dumb terminal or if NO_COLOR is not empty.
 func TestWishesOfTheEnvironment(t *testing.T) {
 	ptm, tty, err := pty.Open()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// A collector keeps what it is sent.
+// A collector stores the spans that it receives.
 type collector struct {
 	*httptest.Server
 	mu       sync.Mutex // guards the rest
@@ -80,7 +80,7 @@ func seconds(s *trace.Span) float64 {
 	return float64(s.EndTimeUnixNano-s.StartTimeUnixNano) / 1e9
 }
 
-// Rounds, phases, pauses and surveys become spans of their length, with what they came to.
+// Rounds, phases, pauses and surveys become spans with their durations and their results.
 func TestSpans(t *testing.T) {
 	t.Setenv(HeadersVariable, "authorization=Bearer%20abc, x-scope = one")
 	c := newCollector(t)
@@ -140,7 +140,8 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// A collector that refuses, or is not there, costs spans and one line of the log.
+// If the collector refuses requests or does not exist, spans are lost, and the exporter logs one
+// line.
 func TestCollectorFails(t *testing.T) {
 	c := newCollector(t)
 	c.code = http.StatusTooManyRequests

@@ -54,7 +54,8 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestMeanwhile: a file that somebody else made while this one was written stays.
+// TestMeanwhile: Create does not replace a file that another process made under the same name
+// meanwhile.
 func TestMeanwhile(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "x.f32")

@@ -53,7 +53,8 @@ func TestCommandsAreAsked(t *testing.T) {
 	}
 }
 
-// TestQuit: q and ctrl+c end the program, and q does not where it is typed or answers a question.
+// TestQuit: q and ctrl+c end the program. While the user types a filter or answers a question, q
+// does not.
 func TestQuit(t *testing.T) {
 	for _, c := range []struct {
 		keys []string
@@ -117,7 +118,8 @@ func TestAsksForWhatIsNew(t *testing.T) {
 	}
 }
 
-// TestAwayAndBack: while nobody answers the screen keeps what it had and says so, and asks on.
+// TestAwayAndBack: while no coordinator answers, the screen keeps its data, says that nobody
+// answers, and goes on asking.
 func TestAwayAndBack(t *testing.T) {
 	d := kitchen()
 	m := screenOf(d, 80, 24, false)
@@ -180,7 +182,7 @@ func TestManyDevices(t *testing.T) {
 	}
 }
 
-// TestOldRowsAreDropped: an answer to a question of another order does not show.
+// TestOldRowsAreDropped: the screen does not show rows that answer a question for another order.
 func TestOldRowsAreDropped(t *testing.T) {
 	m := screenOf(kitchen(), 80, 24, false)
 	answer := m.ask()
@@ -190,7 +192,7 @@ func TestOldRowsAreDropped(t *testing.T) {
 	}
 }
 
-// TestTextsAreHarmless: nothing that came over the network commands the terminal.
+// TestTextsAreHarmless: no text from the network can control the terminal.
 func TestTextsAreHarmless(t *testing.T) {
 	const evil = "a\x1b[2J\u009b31m\x9b\u202eb\r\n"
 	d := kitchen()

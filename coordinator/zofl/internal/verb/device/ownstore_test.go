@@ -10,7 +10,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 )
 
-// A directory of state is its first device's, also if it was made before directories named one.
+// A directory of state belongs to its first device, even if an older version made it without the
+// device's id.
 func TestOwnStore(t *testing.T) {
 	dir := t.TempDir()
 	for range 2 {

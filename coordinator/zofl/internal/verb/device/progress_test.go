@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
 
-// TestStands: without a terminal a line says once that a device stands still, and why; others come
-// every ten seconds, once rounds go on.
+// TestStands: without a terminal, one line says that a device stands still, and why. Further lines
+// come every ten seconds while rounds go on.
 func TestStands(t *testing.T) {
 	var out strings.Builder
 	p := progress{out: &out, live: terminal.Still(&out),

@@ -46,7 +46,7 @@ func TestStuck(t *testing.T) {
 	}
 }
 
-// TestPrintFound: what the first run found stands below the table, with why.
+// TestPrintFound: below the table are the values that the first run found, and the reasons.
 func TestPrintFound(t *testing.T) {
 	found := []simulate.Found{{Of: "mu", Value: 0.25, Why: "it is straight"}, {Of: "groups",
 		Why: "all devices share directions"}}
@@ -64,7 +64,7 @@ func TestPrintFound(t *testing.T) {
 	}
 }
 
-// TestMeanOfTheSame: values that are all the same have no deviation, though their mean is rounded.
+// TestMeanOfTheSame: meanOf shows no deviation for equal values, although their mean is rounded.
 func TestMeanOfTheSame(t *testing.T) {
 	for want, values := range map[string][]float64{
 		"0.1": {0.1, 0.1, 0.1}, "0.9735": {0.9735, 0.9735, 0.9735}, "2 ± 1": {1, 2, 3}, "-": nil,

@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/fleet/tune"
 )
 
-// A drawing is what a test reads of an SVG.
+// A drawing holds the elements of an SVG that a test reads.
 type drawing struct {
 	XMLName xml.Name `xml:"http://www.w3.org/2000/svg svg"`
 	Lines   []struct {

@@ -7,7 +7,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 )
 
-// TestNoteNamesLiars: zofl devices says of whom contributions were cut, and who counts less.
+// TestNoteNamesLiars: zofl devices shows which devices had contributions scaled down, and which
+// devices count less.
 func TestNoteNamesLiars(t *testing.T) {
 	note := noteOn(&operate.Device{Cut: 3, Doubt: 0.75})
 	for _, want := range []string{"3 contributions cut to the bound", "counts 25 %"} {

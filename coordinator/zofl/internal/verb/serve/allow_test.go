@@ -14,8 +14,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// The list of ids is read, and read again when it changes; one that is damaged later stays as it
-// was.
+// An allowList reads its file, and reads it again when it changes. If the file is damaged later,
+// the list stays as it was.
 func TestAllowList(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ids")
 	write := func(text string, age time.Duration) {

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
 )
 
-// TestKeyRefused: what is no key, or not kept well, is refused with the remedy.
+// TestKeyRefused: loadKey refuses a file without a key, or one that others can read, with a remedy.
 func TestKeyRefused(t *testing.T) {
 	dir := t.TempDir()
 	open, noKey := filepath.Join(dir, "open"), filepath.Join(dir, "none")
