@@ -41,9 +41,9 @@ func leaf(t *testing.T, payload int32, hub int) string {
 	return brokerOf(t, opts)
 }
 
-// TestNarrowBrokers: a broker that takes short messages only carries a run: a device that comes
-// late reads all records, and so do export and log, and a device gets its model in pieces. No hop
-// on the way is too narrow, neither the coordinator's nor the device's, nor one between.
+// TestNarrowBrokers: a run works over brokers that accept only short messages, at the coordinator,
+// at the device, or in between. A late device, export and log read all records, and a device gets
+// its model in pieces.
 func TestNarrowBrokers(t *testing.T) {
 	for name, make := range map[string]func(t *testing.T) way{
 		"one of 64000": func(t *testing.T) way {

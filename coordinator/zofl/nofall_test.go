@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestServeSaysThatNothingIsLearned: once half of the rounds are done without a fall of the loss,
-// `zofl status` says so, and what to do; the history of the run has it as one mark. A run that
-// learns is not told.
+// TestServeSaysThatNothingIsLearned: if the loss has not fallen after half of the rounds, `zofl
+// status` says so, with a remedy, and the history has one mark of it. A run that learns has no such
+// mark.
 func TestServeSaysThatNothingIsLearned(t *testing.T) {
 	for _, c := range []struct {
 		step string

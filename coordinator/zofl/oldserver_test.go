@@ -13,8 +13,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 )
 
-// oldServer starts a nats-server of an earlier version, with a JetStream, and returns its URL. It
-// builds it once, which needs a module proxy.
+// oldServer starts a nats-server of an earlier version, with a JetStream, and returns its URL. The
+// first call builds the server, which needs a module proxy.
 func oldServer(t *testing.T, version string) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()

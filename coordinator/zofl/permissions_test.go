@@ -17,7 +17,7 @@ var theRoles = []member{
 }
 
 // matrix has all subjects of a run, and some of others, with the users who may publish and
-// subscribe them. It is written by hand: nothing in it comes from the code that grants.
+// subscribe them. We wrote the matrix by hand, independently of package grant.
 var matrix = []struct{ subject, publish, subscribe string }{
 	{"zo.kitchen.a.0", "coordinator", "pi w"},
 	{"zo.kitchen.a.z", "coordinator", "pi w"},

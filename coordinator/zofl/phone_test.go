@@ -69,9 +69,9 @@ func (k *enrolled) phone(line string, app phoneBowl) *mobile.Client {
 	return c
 }
 
-// TestPhoneJoinsByItsLine: a phone needs the line and nothing else to take part in a run whose
-// broker asks for TLS and users. One whose app refuses the plan takes no part; a line with another
-// authority's fingerprint reaches nobody.
+// TestPhoneJoinsByItsLine: a phone needs only the line to take part in a run whose broker demands
+// TLS and users. A phone whose app refuses the plan does not take part. With another authority's
+// fingerprint in its line, a phone cannot connect.
 func TestPhoneJoinsByItsLine(t *testing.T) {
 	k := newEnrolled(t)
 	operator := k.add("alice", "operator")
@@ -94,8 +94,8 @@ func TestPhoneJoinsByItsLine(t *testing.T) {
 	}
 }
 
-// TestLineUsedTwice: of two phones that were enrolled by one line, whose losses differ, the
-// operator is told.
+// TestLineUsedTwice: if two phones with different losses use the same line, zofl reports that to
+// the operator.
 func TestLineUsedTwice(t *testing.T) {
 	k := newEnrolled(t)
 	operator := k.add("alice", "operator")

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestNoTerminalObeysARun: what whoever speaks for a run says reaches terminals of devices and of
-// operators, and those of readers of the log, as text alone.
+// TestNoTerminalObeysARun: texts from a run's messages or log cannot control the terminals of
+// devices, operators and readers of the log.
 func TestNoTerminalObeysARun(t *testing.T) {
 	t.Parallel()
 	const said = "back\x1b]0;owned\a\x1b[2J\r\u009b31m\u202esoon"
@@ -54,8 +54,8 @@ func TestNoTerminalObeysARun(t *testing.T) {
 	}
 }
 
-// TestDeviceIsNoOperator: a device that commands the run is told that it may not, and how one may.
-// Nothing happens to the run.
+// TestDeviceIsNoOperator: the command of a device to the run fails, and the error says which user
+// may send commands. The run does not change.
 func TestDeviceIsNoOperator(t *testing.T) {
 	t.Parallel()
 	k := newEnrolled(t)

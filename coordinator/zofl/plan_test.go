@@ -189,8 +189,8 @@ func cell(out, row string) string {
 	return ""
 }
 
-// TestPlanSecret: a secret is made once, is no part of the plan, and is the one that
-// the plan was made with or refused.
+// TestPlanSecret: zofl plan makes a secret once, and does not store it in the plan. It refuses a
+// secret other than the plan's.
 func TestPlanSecret(t *testing.T) {
 	dir := t.TempDir()
 	key, file := filepath.Join(dir, "run.key"), filepath.Join(dir, "plan.json")
@@ -347,7 +347,8 @@ func TestPlanFits(t *testing.T) {
 	}
 }
 
-// TestPlanPricesSurveys: the losses that find mu and the step are of no round.
+// TestPlanPricesSurveys: the loss evaluations that find mu and the step size do not count for a
+// round.
 func TestPlanPricesSurveys(t *testing.T) {
 	const row = "further loss evaluations, once in a run"
 	out, err := zofl(t, "plan", "--dim", "300")

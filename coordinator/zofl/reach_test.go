@@ -103,8 +103,8 @@ func TestUnreachableBroker(t *testing.T) {
 	}
 }
 
-// TestWrongPassword: an operator's command ends, and others say that they are not let in until
-// they are. Nobody prints the password.
+// TestWrongPassword: with a wrong password, an operator's command ends. Commands that run for long
+// log that the broker refuses them until it accepts them. No command prints the password.
 func TestWrongPassword(t *testing.T) {
 	address := freeport.Address(t)
 	s := natsServer(t, address, "pi", "strawberry")
@@ -148,7 +148,7 @@ func TestWrongPassword(t *testing.T) {
 	}
 }
 
-// TestBadAddresses: what is no address is refused at once, by every command that connects.
+// TestBadAddresses: every command that connects refuses an invalid address at once.
 func TestBadAddresses(t *testing.T) {
 	for _, c := range []struct{ url, want string }{
 		{"http://broker:4222", "nats://"}, {"nats://", "host"}, {"nats://:4222", "host"},
@@ -171,7 +171,8 @@ func TestHostNotFound(t *testing.T) {
 	}
 }
 
-// TestSilentBroker: a port that takes connections and says nothing is no broker.
+// TestSilentBroker: a command reports a port that accepts connections and sends nothing as no
+// broker.
 func TestSilentBroker(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -186,7 +187,7 @@ func TestSilentBroker(t *testing.T) {
 	}
 }
 
-// TestFilesOfAConnection: a file that does not hold what its flag promises is refused at once.
+// TestFilesOfAConnection: a command refuses at once a file without the content that its flag needs.
 func TestFilesOfAConnection(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none")
 	for _, args := range [][]string{

@@ -54,8 +54,8 @@ func (k *kitchen) agrees(id string) {
 	}
 }
 
-// A log is lost, and the run goes on from a device's state: devices in that state, behind it and
-// ahead of it come to the same model. Devices ahead keep what they had.
+// After the loss of a log, a run goes on from a device's state. Devices in that state, behind it
+// and ahead of it reach the same model. Devices ahead also keep a copy of their earlier state.
 func TestRecoverALostLog(t *testing.T) {
 	t.Run("mean", func(t *testing.T) { recoverALostLog(t, newKitchen(t)) })
 	t.Run("relay", func(t *testing.T) {

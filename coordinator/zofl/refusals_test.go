@@ -114,8 +114,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestRefusedSubscriptions: a coordinator that the broker does not let hear its devices ends, and
-// says how many subscriptions it needs, or which it may not have.
+// TestRefusedSubscriptions: if the broker refuses a coordinator's subscriptions, serve ends, and
+// says how many subscriptions it needs, or which one the broker refused.
 func TestRefusedSubscriptions(t *testing.T) {
 	for limit, want := range map[string][]string{
 		"max_subscriptions: 3": {"max_subscriptions", "needs"},
@@ -132,8 +132,8 @@ func TestRefusedSubscriptions(t *testing.T) {
 	}
 }
 
-// TestNarrowJetStream: a broker that takes short messages only keeps a log, with the vectors of a
-// dense run.
+// TestNarrowJetStream: a broker that accepts only short messages can store a log, including the
+// vectors of a dense run.
 func TestNarrowJetStream(t *testing.T) {
 	for preset, most := range map[string]string{"decomfl": "4000", "fedzo-dense": "20000"} {
 		t.Run(preset, func(t *testing.T) {
@@ -151,8 +151,8 @@ func TestNarrowJetStream(t *testing.T) {
 	}
 }
 
-// TestMaxBytes: an account that wants a limit of each stream gets it of every stream of a run, also
-// of those that a later serve makes.
+// TestMaxBytes: if an account demands a size limit of each stream, every stream of a run has one,
+// even streams that a later serve makes.
 func TestMaxBytes(t *testing.T) {
 	url := configured(t, account("{max_file: 10MB, max_memory: 0, max_streams: 9, "+
 		"max_bytes_required: true}"))

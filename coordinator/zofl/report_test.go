@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 )
 
-// TestReport: a run that is led and its log at rest give the same page but for where it was read;
-// two runs can be compared.
+// TestReport: zofl report makes the same page from a running coordinator and from its log on disk,
+// except for the place of the log. zofl compare compares two runs.
 func TestReport(t *testing.T) {
 	k := newKitchen(t)
 	k.device("a")

@@ -230,7 +230,7 @@ func waitFor(t *testing.T, s *service, text string) {
 	}
 }
 
-// TestServeContinues: a coordinator that was stopped goes on with its log.
+// TestServeContinues: after a stop, a coordinator continues its log.
 func TestServeContinues(t *testing.T) {
 	k := newKitchen(t)
 	k.device("a")
@@ -360,8 +360,8 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestServeAwaitsItsBroker: a coordinator that is started before its broker
-// waits for it, and nothing is made for a run that has no plan.
+// TestServeAwaitsItsBroker: a coordinator that starts before its broker waits for the broker.
+// Without a plan, serve makes nothing for a run that does not exist.
 func TestServeAwaitsItsBroker(t *testing.T) {
 	address := freeport.Address(t)
 	k := &kitchen{t: t, dir: t.TempDir(), url: "nats://" + address}

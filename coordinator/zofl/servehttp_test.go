@@ -119,7 +119,7 @@ func TestServeHTTPEnrolled(t *testing.T) {
 	}
 }
 
-// TestHTTPRefuses: what would show a run to strangers.
+// TestHTTPRefuses: serve refuses flags that would show a run to anybody on the network.
 func TestHTTPRefuses(t *testing.T) {
 	dir := t.TempDir()
 	plan := filepath.Join(dir, "plan.json")

@@ -19,8 +19,8 @@ func from(origin string) nats.Option {
 	return nats.WebSocketConnectionHeaders(http.Header{"Origin": {origin}})
 }
 
-// TestServeWebSocket: devices over WebSocket and TCP train in one run. A page that was not named
-// does not get in.
+// TestServeWebSocket: devices over WebSocket and over TCP train in one run. The broker refuses a
+// page of an origin that --origin does not name.
 func TestServeWebSocket(t *testing.T) {
 	address := freeport.Address(t)
 	k := newKitchen(t, "--websocket", address, "--origin", "http://a.example", "--origin", testPage)
@@ -81,7 +81,7 @@ func TestServeWebSocketEnrolled(t *testing.T) {
 	}
 }
 
-// TestServeWebSocketRefuses: what would let in strangers, or nobody.
+// TestServeWebSocketRefuses: serve refuses flags with which anybody, or nobody, could connect.
 func TestServeWebSocketRefuses(t *testing.T) {
 	dir := t.TempDir()
 	plan := filepath.Join(dir, "plan.json")

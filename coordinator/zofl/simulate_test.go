@@ -198,7 +198,8 @@ func TestSimulateRefuses(t *testing.T) {
 	}
 }
 
-// TestSimulateStops: an interrupt keeps what was done, and says how far it came.
+// TestSimulateStops: after an interrupt, simulate keeps the finished rounds, and says how many
+// there are.
 func TestSimulateStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	dir := filepath.Join(t.TempDir(), "results")

@@ -157,8 +157,8 @@ func (k *kitchen) trial() (began uint64) {
 	return began
 }
 
-// TestTuneARunWhoseCoordinatorRestarts: a coordinator that knows nothing of a trial is told where
-// it ends.
+// TestTuneARunWhoseCoordinatorRestarts: after a restart of the coordinator, tune tells it again
+// when the trial ends.
 func TestTuneARunWhoseCoordinatorRestarts(t *testing.T) {
 	k := newKitchenOf(t, slow)
 	k.device("a")
@@ -190,7 +190,8 @@ func TestTuneARunWhoseCoordinatorRestarts(t *testing.T) {
 	}
 }
 
-// TestTuneARunRefuses: what cannot be tuned is refused with the reason, and goes on.
+// TestTuneARunRefuses: tune refuses a run that it cannot tune, with the reason, and the run goes
+// on.
 func TestTuneARunRefuses(t *testing.T) {
 	url := "nats://127.0.0.1:1"
 	for _, c := range []struct{ args, want []string }{

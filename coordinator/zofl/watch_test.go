@@ -13,8 +13,9 @@ import (
 // painted finds a color or a weight.
 var painted = regexp.MustCompile("\x1b\\[[0-9;]*[1-9][0-9;]*m")
 
-// TestWatch: watch shows a run on a whole terminal, says when its coordinator is away and goes on
-// when it is back; p and y pause the run; q ends watch, and the terminal is as it was.
+// TestWatch: watch shows a run on a whole terminal. It says when the coordinator does not answer,
+// and goes on when it answers again. The keys p and y pause the run. The key q ends watch and
+// restores the terminal.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	address := freeport.Address(t)

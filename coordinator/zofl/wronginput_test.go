@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 )
 
-// TestWrongInput: what an operator gives wrongly is a usage error that names the flag and the
+// TestWrongInput: for a wrong flag, a command returns a usage error that names the flag and the
 // value, and says what to give.
 func TestWrongInput(t *testing.T) {
 	dir := t.TempDir()
@@ -125,7 +125,8 @@ func TestWrongInput(t *testing.T) {
 	}
 }
 
-// TestServeALedLog: a second zofl serve with the log of a first one is told to end that.
+// TestServeALedLog: a second zofl serve with the log of a running one fails, and says to end the
+// first.
 func TestServeALedLog(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "log")
 	log, err := filelog.Open(dir)

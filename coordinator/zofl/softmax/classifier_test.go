@@ -205,8 +205,8 @@ func TestLossAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestSumByClass: the sum of each class is that of a minibatch of it alone, and is added to what is
-// there; all of them are that of the whole.
+// TestSumByClass: SumByClass adds, for each class, the sum of a minibatch of that class alone. The
+// sums of all classes add up to the sum of the whole minibatch.
 func TestSumByClass(t *testing.T) {
 	s := New(noise(40, 5, 23, 3), 0.5, 0.3)
 	params, batch := random(s.Dim(), 1), sequence(40)[:37]
