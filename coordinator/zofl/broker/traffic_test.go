@@ -21,7 +21,7 @@ func flush(t *testing.T, nc *nats.Conn) {
 	}
 }
 
-// cost returns how many bytes one run of step adds to the traffic. It returns the least of three
+// cost returns how many bytes one run of step adds to the traffic. cost returns the least of three
 // runs, because the server sends one PING of its own in the first seconds of a connection.
 func cost(traffic *Traffic, step func()) (up, down int64) {
 	up, down = 1<<62, 1<<62

@@ -29,8 +29,8 @@ func (im *Images) At(i int) []uint8 {
 }
 
 // Shrink returns smaller images: each new pixel is the mean of a square of by times by pixels,
-// rounded down. Shrink drops the rows and columns that do not fill a square. It returns im if by is
-// 1, and panics if by is below 1.
+// rounded down. Shrink drops the rows and columns that do not fill a square. Shrink returns im if
+// by is 1, and panics if by is below 1.
 func (im *Images) Shrink(by int) *Images {
 	if by == 1 {
 		return im

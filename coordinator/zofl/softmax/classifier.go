@@ -54,7 +54,7 @@ func (s *Classifier) Segments() []plan.Segment {
 func (s *Classifier) Len() int { return len(s.labels) }
 
 // Loss returns the mean cross-entropy, in nats, over the images named by batch at the given
-// parameters. Loss allocates nothing. It panics if params does not have Dim elements, or if batch
+// parameters. Loss allocates nothing. Loss panics if params does not have Dim elements, or if batch
 // is empty or names an image that does not exist.
 func (s *Classifier) Loss(params []float32, batch []int) float64 {
 	loss, _ := Mean(s, params, batch)

@@ -39,8 +39,8 @@ func (x *Text) String() string {
 	return x.text.String()
 }
 
-// Until waits until holds returns true for the text. It calls holds after each write. Until reports
-// whether holds returned true within [Patience].
+// Until waits until holds returns true for the text. Until calls holds after each write. Until
+// reports whether holds returned true within [Patience].
 func (x *Text) Until(holds func(text string) bool) bool {
 	late := time.After(Patience)
 	for {

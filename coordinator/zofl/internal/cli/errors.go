@@ -66,7 +66,8 @@ func ExitCode(err error, interrupted bool) int {
 	return ExitFailure
 }
 
-// Classify marks an error of a kind that has its own exit code. It returns other errors unchanged.
+// Classify marks an error of a kind that has its own exit code. Classify returns other errors
+// unchanged.
 func Classify(err error) error {
 	var fault *wire.DecodeError
 	for _, damage := range []error{

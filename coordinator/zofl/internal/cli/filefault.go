@@ -27,8 +27,8 @@ func exists(flag, name string) error {
 	return Usage(fmt.Errorf("%s %s: the file exists: name a new one", flag, name))
 }
 
-// WriteNew writes a file that must not exist yet. It writes the whole file, or leaves no file. See
-// [NewFileFault].
+// WriteNew writes a file that must not exist yet. WriteNew writes the whole file, or leaves no
+// file. See [NewFileFault].
 func WriteNew(name string, mode fs.FileMode, write func(io.Writer) error) error {
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {

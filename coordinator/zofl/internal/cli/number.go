@@ -18,7 +18,7 @@ func Positive(flags *pflag.FlagSet, name string) {
 }
 
 // FlagValue returns an error that says which number or time to give instead of a value that a flag
-// refuses. The new text has no words of Go's packages. It returns other errors unchanged.
+// refuses. The new text has no words of Go's packages. FlagValue returns other errors unchanged.
 func FlagValue(err error) error {
 	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {

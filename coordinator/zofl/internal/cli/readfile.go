@@ -60,8 +60,8 @@ func ReadFile(ctx context.Context, name string) ([]byte, error) {
 	}
 }
 
-// ReadPrivate reads a file with a secret as ReadFile does. It returns an error if users other than
-// the owner can use the file.
+// ReadPrivate reads a file with a secret as ReadFile does. ReadPrivate returns an error if users
+// other than the owner can use the file.
 func ReadPrivate(ctx context.Context, name string) ([]byte, error) {
 	if err := CheckMode(name); err != nil && !errors.As(err, new(*fs.PathError)) {
 		return nil, err

@@ -16,7 +16,7 @@ func SecretFlag(cmd *cobra.Command, name *string) {
 		"file with the run key, if the run is private (zofl plan --secret)")
 }
 
-// ReadSecret reads a run key from a file. It returns nil if name is empty.
+// ReadSecret reads a run key from a file. ReadSecret returns nil if name is empty.
 func ReadSecret(ctx context.Context, name string) ([]byte, error) {
 	if name == "" {
 		return nil, nil

@@ -10,7 +10,7 @@ import (
 )
 
 // Store explains what is wrong with the directory of --store, if that directory is the reason why
-// the store did not open. It returns other errors unchanged.
+// the store did not open. Store returns other errors unchanged.
 func Store(dir string, err error) error {
 	var at *fs.PathError
 	switch {

@@ -217,7 +217,7 @@ func (c *Connection) Redacted() string {
 // DialWithin bounds an attempt to connect to one server.
 const DialWithin = 2 * time.Second
 
-// Dial tries once to connect. It returns an error if none of at most three servers answers within
+// Dial tries once to connect. Dial returns an error if none of at most three servers answers within
 // five seconds.
 func (c *Connection) Dial(name, inbox string) (*nats.Conn, error) {
 	opts, err := c.options(name, inbox)

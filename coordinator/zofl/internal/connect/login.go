@@ -132,8 +132,9 @@ func (c *Connection) roots(file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// authority returns the file with the certificate authorities to trust. It returns "" for the
-// system's authorities. A creds file of zofl device add also holds the certificate of its broker.
+// authority returns the file with the certificate authorities to trust. authority returns "" for
+// the system's authorities. A creds file of zofl device add also holds the certificate of its
+// broker.
 func (c *Connection) authority() string {
 	if c.ca != "" || c.Creds == "" {
 		return c.ca

@@ -48,7 +48,7 @@ type evaluation struct {
 	Metrics map[string]*float64 `json:"metrics"`
 }
 
-// split returns the rounds and the evaluations among points. It returns nil rounds if there are
+// split returns the rounds and the evaluations among points. split returns nil rounds if there are
 // none. The first phase of a round of two phases does not count as a round.
 func split(points []history.Point) (c rounds, evaluations []evaluation) {
 	for i := range points {

@@ -22,7 +22,7 @@ func setHeaders(h http.Header) {
 	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
 }
 
-// foreign says why a request does not come from this server's own page. It returns "" if the
+// foreign says why a request does not come from this server's own page. foreign returns "" if the
 // request may come from there. The page of another site could make a name of its own resolve to
 // this address (DNS rebinding). So foreign accepts only localhost and the names in the Config. It
 // accepts every IP address, because an address needs no DNS.

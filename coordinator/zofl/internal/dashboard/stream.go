@@ -86,7 +86,7 @@ func (s *Server) leave() {
 	s.streams--
 }
 
-// join adds a reader. It returns the first messages for the reader: those that the reader missed,
+// join adds a reader. join returns the first messages for the reader: those that the reader missed,
 // or a snapshot.
 func (b *Board) join(had string) (*reader, [][]byte, error) {
 	me := &reader{make(chan []byte, mostWaiting)}

@@ -51,8 +51,8 @@ type Dir struct {
 // lockWithin bounds the wait until another command unlocks a directory.
 const lockWithin = 10 * time.Second
 
-// Make opens a directory for a run, and creates missing files. It returns an error if the directory
-// belongs to another run.
+// Make opens a directory for a run, and creates missing files. Make returns an error if the
+// directory belongs to another run.
 func Make(path string, about About) (*Dir, error) {
 	for _, dir := range []string{path, filepath.Join(path, "accounts"),
 		filepath.Join(path, "users")} {
@@ -124,8 +124,8 @@ func Open(path string) (*Dir, error) {
 	return d, nil
 }
 
-// open locks a directory. It returns an error if users other than the owner can read its secrets or
-// replace its files.
+// open locks a directory. open returns an error if users other than the owner can read its secrets
+// or replace its files.
 func open(path string) (*Dir, error) {
 	d, err := locked(path)
 	if err != nil {

@@ -42,7 +42,7 @@ var signatures = []struct {
 // head is how many bytes from the beginning of a file the package reads.
 const head = 1 << 10
 
-// Of returns an error that names the format of a file, with a remedy. It returns nil if it does not
+// Of returns an error that names the format of a file, with a remedy. Of returns nil if it does not
 // recognize the format.
 func Of(src io.ReaderAt, size int64) error {
 	if size == 0 {

@@ -19,9 +19,9 @@ const (
 	leastWindow, mostWindow = 10, 100
 )
 
-// NoFall says that the loss has not fallen, and what to do. It returns "" if the loss has fallen,
-// or if it is too early to tell: before half of the run's rounds and at least 40 rounds are done,
-// unless the run has ended.
+// NoFall says that the loss has not fallen, and what to do. NoFall returns "" if the loss has
+// fallen, or if it is too early to tell: before half of the run's rounds and at least 40 rounds are
+// done, unless the run has ended.
 func (h *History) NoFall() string {
 	h.mu.Lock()
 	run, path := h.run, h.path()

@@ -43,8 +43,8 @@ type Run interface {
 	Status() report.Status
 }
 
-// Record implements [report.Recorder]. Record never fails. It waits only while another goroutine
-// copies points.
+// Record implements [report.Recorder]. Record never fails. Record waits only while another
+// goroutine copies points.
 func (h *History) Record(e report.Event) error {
 	at := inUTC(time.Now())
 	h.mu.Lock()
@@ -194,7 +194,7 @@ func (h *History) begin(r Run, last uint64, dropped []report.Drop, logger *slog.
 	h.settle()
 }
 
-// merge adds a stored line, and says whether it did. It ignores a line of a record after last.
+// merge adds a stored line, and says whether it did. merge ignores a line of a record after last.
 func (h *History) merge(l line, last uint64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -194,7 +194,7 @@ func (j *jet) replace(ctx context.Context, lines []byte) error {
 }
 
 // SetAside moves the history of an earlier run in JetStream to another stream, whose name ends in
-// _BEFORE_N. It returns the name of that stream, or "" if there is no history.
+// _BEFORE_N. SetAside returns the name of that stream, or "" if there is no history.
 func SetAside(ctx context.Context, nc *nats.Conn, run string) (name string, err error) {
 	j := &jet{nc: nc, run: run}
 	if err := j.find(ctx, false); err != nil || j.stream == nil {

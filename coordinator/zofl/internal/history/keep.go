@@ -118,7 +118,7 @@ func (k *keeper) run(ctx context.Context, stopping <-chan struct{}, late bool) {
 	}
 }
 
-// stopped waits for a time. It returns true at once when stopping is closed.
+// stopped waits for a time. stopped returns true at once when stopping is closed.
 func stopped(stopping <-chan struct{}, wait time.Duration) bool {
 	if wait <= 0 {
 		return false

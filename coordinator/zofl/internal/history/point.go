@@ -124,7 +124,7 @@ func (m *Mark) Words() string {
 }
 
 // finite returns x rounded to the fewest decimal digits that distinguish it from other float32
-// values. It returns nil if x is a NaN or an infinity.
+// values. finite returns nil if x is a NaN or an infinity.
 func finite(x float32) *float64 {
 	d, err := strconv.ParseFloat(strconv.FormatFloat(float64(x), 'g', -1, 32), 64)
 	if err != nil || math.IsNaN(d) || math.IsInf(d, 0) {

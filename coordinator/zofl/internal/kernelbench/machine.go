@@ -48,7 +48,7 @@ func describe() Machine {
 }
 
 // fields returns the values of the lines "name: value" in a file, by name. Of several lines with
-// the same name, the first counts. It returns an empty map if the file does not exist.
+// the same name, the first counts. fields returns an empty map if the file does not exist.
 func fields(file string) map[string]string {
 	text, _ := os.ReadFile(file)
 	all := map[string]string{}
@@ -61,7 +61,8 @@ func fields(file string) map[string]string {
 	return all
 }
 
-// fits says whether size bytes of memory are available. It returns true if the system does not say.
+// fits says whether size bytes of memory are available. fits returns true if the system does not
+// say.
 func (m Machine) fits(size int) bool { return m.Available == 0 || uint64(size) <= m.Available }
 
 const (

@@ -54,7 +54,7 @@ func (t *tuning) try(ctx context.Context, step float32, rounds uint64) error {
 }
 
 // legs runs the given number of rounds after a record, as many at a time as surely fit the budget.
-// It counts their loss evaluations, and returns the coordinator's reports about the rounds.
+// legs counts their loss evaluations, and returns the coordinator's reports about the rounds.
 func (t *tuning) legs(ctx context.Context, began, rounds uint64,
 	a *tune.Trial) (done []operate.Round, err error) {
 	for left := rounds; left > 0 && err == nil; {
@@ -152,8 +152,8 @@ func (b *budget) surveyed(kind string) uint64 {
 	return survey.Named(kind).Queries(b.plan)
 }
 
-// sure returns how many rounds surely fit the remaining budget. It reserves the evaluations of the
-// round that is open when the run pauses.
+// sure returns how many rounds surely fit the remaining budget. sure reserves the evaluations of
+// the round that is open when the run pauses.
 func (b *budget) sure() uint64 { return max(b.left/b.most(), 1) - 1 }
 
 // rounds returns the number of rounds of a trial when left trials remain: the wanted number, or as

@@ -77,7 +77,7 @@ func OpenToRead(ctx context.Context, spec Spec) (runlog.Log, error) {
 	return OpenExisting(ctx, spec)
 }
 
-// OpenExisting opens a log. It returns an error if the log does not exist.
+// OpenExisting opens a log. OpenExisting returns an error if the log does not exist.
 func OpenExisting(ctx context.Context, spec Spec) (runlog.Log, error) {
 	spec.Existing = true
 	log, err := Open(ctx, spec)

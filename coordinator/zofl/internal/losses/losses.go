@@ -52,7 +52,7 @@ func (l *Source) Flags(cmd *cobra.Command) {
 	l.Asked.shared(cmd)
 }
 
-// Split takes the program off a command line, and checks the flags of losses. It returns the
+// Split takes the program off a command line, and checks the flags of losses. Split returns the
 // arguments before the program's.
 func (l *Source) Split(cmd *cobra.Command, args []string) ([]string, error) {
 	l.command, l.Asked.named = strings.Fields(l.exec), "--exec"

@@ -10,10 +10,10 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// BenchmarkLoss measures the cost of a loss without its computation. It asks a program that
-// computes nothing for losses at one point or at twenty points in a request. us/loss is the time of
-// one loss. A part of that time is the copying of the parameters, which an app's own process needs
-// too.
+// BenchmarkLoss measures the cost of a loss without its computation. BenchmarkLoss asks a program
+// that computes nothing for losses at one point or at twenty points in a request. us/loss is the
+// time of one loss. A part of that time is the copying of the parameters, which an app's own
+// process needs too.
 func BenchmarkLoss(b *testing.B) {
 	self, err := os.Executable()
 	if err != nil {

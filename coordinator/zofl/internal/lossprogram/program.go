@@ -243,7 +243,7 @@ func (p *Program) Dim() int { return p.hello.dim }
 // its end if the program started this process. Err says why.
 func (p *Program) Ended() <-chan struct{} { return p.ended }
 
-// Err says why no program runs. It returns nil while the program runs.
+// Err says why no program runs. Err returns nil while the program runs.
 func (p *Program) Err() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -46,7 +46,7 @@ func newTalk(in io.Reader, out io.Writer, patience time.Duration, hang func()) *
 	return t
 }
 
-// listen reads answers until the program ends or writes a line without a request. It ignores an
+// listen reads answers until the program ends or writes a line without a request. listen ignores an
 // unfinished last line.
 func (t *talk) listen(in io.Reader) {
 	lines := bufio.NewReaderSize(in, longestLine)

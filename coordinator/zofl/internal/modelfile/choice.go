@@ -54,8 +54,8 @@ func (c *Choice) Read() ([]float32, error) {
 	return chosen.Params()
 }
 
-// ReadFinite reads the parameters as Read does. It returns a usage error with the position of a
-// parameter that is NaN or infinite.
+// ReadFinite reads the parameters as Read does. ReadFinite returns a usage error with the position
+// of a parameter that is NaN or infinite.
 func (c *Choice) ReadFinite() ([]float32, error) {
 	if c.File == "" || tensors.Format(c.File) == ".f32" {
 		x, err := c.Read()
@@ -72,7 +72,7 @@ func (c *Choice) ReadFinite() ([]float32, error) {
 	return chosen.Finite()
 }
 
-// Finite returns the parameters as Params does. It returns a usage error with the position of a
+// Finite returns the parameters as Params does. Finite returns a usage error with the position of a
 // parameter that is NaN or infinite.
 func (m *Model) Finite() ([]float32, error) {
 	x, err := m.Params()

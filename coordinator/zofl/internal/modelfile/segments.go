@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Segments returns a segment for each tensor. It returns nil if there are too many tensors, or only
-// one without a name.
+// Segments returns a segment for each tensor. Segments returns nil if there are too many tensors,
+// or only one without a name.
 func Segments(s *tensors.Selection) (segments []plan.Segment) {
 	if len(s.Tensors) > plan.MaxSegments || s.Tensors[0].Name == "" && len(s.Tensors) == 1 {
 		return nil

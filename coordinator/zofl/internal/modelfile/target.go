@@ -41,7 +41,7 @@ func TargetOf(out, like string, initial *Choice) (t Target, err error) {
 }
 
 // Open opens the file to copy and checks its tensors, so that a fault shows before minutes of
-// replay. It returns nil if the target is plain numbers.
+// replay. Open returns nil if the target is plain numbers.
 func (t *Target) Open(train []string) (*Model, error) {
 	if t.like == "" {
 		return nil, nil

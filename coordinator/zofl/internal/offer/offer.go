@@ -78,9 +78,9 @@ func (f *File) Serve(nc *nats.Conn, run string) (stop func() error, err error) {
 	}, nil
 }
 
-// answer sends a piece of the file. It ignores malformed requests, and requests of a device that
-// has fetched more than its share. payload is the largest message, in bytes, that the broker of
-// this connection accepts.
+// answer sends a piece of the file. answer ignores malformed requests, and requests of a device
+// that has fetched more than its share. payload is the largest message, in bytes, that the broker
+// of this connection accepts.
 func (f *File) answer(m *nats.Msg, payload int64) {
 	at, most, ok := parse(m.Data)
 	if !ok || !subjects.AnswersTo(subjects.ID(m.Subject), m.Reply) || at > uint64(f.size) {

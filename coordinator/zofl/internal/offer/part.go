@@ -110,7 +110,7 @@ func lockPart(part string) (release func(), err error) {
 	}, nil
 }
 
-// sweep removes the file own, and the forgotten parts in a folder. It ignores errors.
+// sweep removes the file own, and the forgotten parts in a folder. sweep ignores errors.
 func sweep(dir, own string) {
 	_ = os.Remove(own)
 	parts, _ := filepath.Glob(filepath.Join(dir, hidden+"*"+partSuffix))

@@ -105,7 +105,7 @@ func (d *Desk) settled(do func(), shows func(report.State) bool,
 	return ok || shows(d.c.Status().State), nil
 }
 
-// stored calls do, which makes the coordinator store a record. It waits for the event that the
+// stored calls do, which makes the coordinator store a record. stored waits for the event that the
 // record is stored or refused.
 func (d *Desk) stored(is func(report.Event) bool, do func() error) (bool, error) {
 	x := d.watch.expect(is)

@@ -111,8 +111,8 @@ func Devices(ctx context.Context, nc *nats.Conn, run string) ([]Device, error) {
 	return sorted, nil
 }
 
-// devices answers a request with a page of devices. It reads all members at the request for the
-// first page, and uses that list for the later pages.
+// devices answers a request with a page of devices. devices reads all members at the request for
+// the first page, and uses that list for the later pages.
 func (s *service) devices(r micro.Request, request Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -76,7 +76,7 @@ func (w *Watch) historyPage(r Request, most int) historyPage {
 }
 
 // fitting returns how many entries from the beginning of a list have together at most the given
-// number of bytes of JSON. It returns at least 1 if the list is not empty.
+// number of bytes of JSON. fitting returns at least 1 if the list is not empty.
 func fitting[T any](list []T, most int) int {
 	size := 0
 	for i := range list {

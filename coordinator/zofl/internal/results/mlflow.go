@@ -159,7 +159,7 @@ type setting struct {
 	value any
 }
 
-// yaml returns settings as YAML. It writes values as JSON, which YAML includes.
+// yaml returns settings as YAML. yaml writes values as JSON, which YAML includes.
 func yaml(settings []setting) string {
 	var out strings.Builder
 	for _, s := range settings {

@@ -129,8 +129,8 @@ type group struct {
 	runs []*Run
 }
 
-// grouped puts runs with the same settings into groups, in the order of the runs. It ignores the
-// setting with index without.
+// grouped puts runs with the same settings into groups, in the order of the runs. grouped ignores
+// the setting with index without.
 func grouped(runs []*Run, without int) (groups []*group) {
 	byName := make(map[string]*group)
 	for _, r := range runs {

@@ -227,7 +227,7 @@ func unmeasured(devices []fleet.Device) string {
 		func(d *fleet.Device) error { return d.Unmeasured })
 }
 
-// those lists the devices for which of returns an error, and quotes the error of the first. It
+// those lists the devices for which of returns an error, and quotes the error of the first. those
 // returns "" if there are no such devices.
 func those(devices []fleet.Device, what string, of func(*fleet.Device) error) string {
 	var ids []string

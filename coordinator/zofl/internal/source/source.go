@@ -196,7 +196,7 @@ func (l *live) pieces(ctx context.Context, digest [wire.ObjectLen]byte) (data []
 	}
 }
 
-// Base implements [Source]. It returns nil, because Live does not ask the coordinator for a base.
+// Base implements [Source]. Base returns nil, because Live does not ask the coordinator for a base.
 func (l *live) Base() (*runlog.Base, io.ReaderAt) { return nil, nil }
 
 // Close implements [Source].

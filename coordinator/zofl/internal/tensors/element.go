@@ -16,8 +16,8 @@ type element struct {
 	put   func([]byte, float32) // the nearest value, ties to even
 }
 
-// floatOf returns the element of a kind: float32, float16 or bfloat16. It returns nil for other
-// kinds, which parameters cannot have.
+// floatOf returns the element of a kind: float32, float16 or bfloat16. floatOf returns nil for
+// other kinds, which parameters cannot have.
 func floatOf(kind string, order binary.ByteOrder) *element {
 	switch kind {
 	case "float32":

@@ -14,7 +14,7 @@ func FuzzONNX(f *testing.F)        { fuzz(f, ".onnx") }
 func FuzzNPZ(f *testing.F)         { fuzz(f, ".npz") }
 func FuzzNPY(f *testing.F)         { fuzz(f, ".npy") }
 
-// fuzz reads files of a format. It writes each accepted file with other parameters, and must read
+// fuzz reads files of a format. fuzz writes each accepted file with other parameters, and must read
 // these parameters back.
 func fuzz(f *testing.F, format string) {
 	files, err := filepath.Glob(filepath.Join(golden, "model*"+format))

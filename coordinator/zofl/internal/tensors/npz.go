@@ -62,7 +62,7 @@ func arrayIn(m *zip.File, name string) (t Tensor, err error) {
 	return t, err
 }
 
-// writeNPZ writes an archive in which the trained members have new elements. It copies the
+// writeNPZ writes an archive in which the trained members have new elements. writeNPZ copies the
 // compressed bytes of other members unchanged.
 func (s *Selection) writeNPZ(out io.Writer, x []float32) error {
 	w := zip.NewWriter(out)

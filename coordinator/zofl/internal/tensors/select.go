@@ -28,10 +28,10 @@ type Selection struct {
 const mostParams = min(plan.MaxDim, math.MaxInt/8)
 
 // Select returns the tensors whose names match one of the patterns, or all tensors if there are no
-// patterns. It leaves out tensors whose names match a pattern after !. In a pattern * stands for
-// any text and ? for one character. A pattern without a match is an error. A tensor that matches
-// and cannot be trained is an error too. But Select skips a tensor of integers, unless a pattern is
-// exactly its name.
+// patterns. Select leaves out tensors whose names match a pattern after !. In a pattern * stands
+// for any text and ? for one character. A pattern without a match is an error. A tensor that
+// matches and cannot be trained is an error too. But Select skips a tensor of integers, unless a
+// pattern is exactly its name.
 func (f *File) Select(patterns []string) (*Selection, error) {
 	if f.Format == ".npy" && len(patterns) > 0 {
 		return nil, fmt.Errorf("%s: its one tensor has no name: leave out --train", f.Name)

@@ -90,7 +90,7 @@ func (m *Meter) Left() time.Duration {
 	return time.Duration(left * float64(time.Second))
 }
 
-// Loss returns the smoothed loss. It returns NaN before the first loss, and while losses are not
+// Loss returns the smoothed loss. Loss returns NaN before the first loss, and while losses are not
 // finite.
 func (m *Meter) Loss() float64 {
 	if m.over {

@@ -21,7 +21,7 @@ type chart struct {
 	left, right string    // below the axis
 }
 
-// rows draws a chart in exactly the given columns and rows. It returns empty rows if there are
+// rows draws a chart in exactly the given columns and rows. rows returns empty rows if there are
 // fewer than 20 columns or 4 rows.
 func (c *chart) rows(width, height int) []string {
 	if width < 20 || height < 4 {

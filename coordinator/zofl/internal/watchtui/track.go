@@ -39,8 +39,8 @@ func (t *track) since(s *operate.Status) uint64 {
 	return min(next, t.asked)
 }
 
-// take adds the new points and marks of an answer. It begins anew if another coordinator leads, or
-// if the coordinator has lost records.
+// take adds the new points and marks of an answer. take begins anew if another coordinator leads,
+// or if the coordinator has lost records.
 func (t *track) take(a Answer) {
 	if n := len(t.points); a.Status.Epoch != t.epoch || n > 0 && t.points[n-1].N > a.Status.N+1 {
 		*t = track{epoch: a.Status.Epoch}

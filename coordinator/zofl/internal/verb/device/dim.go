@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 )
 
-// wrongDim explains what to do if the model has another number of parameters than the plan. It
-// returns other errors unchanged. In the text model, %[1]d stands for the plan's number of
+// wrongDim explains what to do if the model has another number of parameters than the plan.
+// wrongDim returns other errors unchanged. In the text model, %[1]d stands for the plan's number of
 // parameters and %[2]d for the model's.
 func wrongDim(err error, model string) error {
 	wrong := new(replica.DimError)

@@ -38,8 +38,8 @@ func (d *deviceFlags) given() ([]float32, error) {
 	return d.initial.ReadFinite()
 }
 
-// fetched returns the initial parameters from the file of --initial. It fetches the file first if
-// the file does not exist.
+// fetched returns the initial parameters from the file of --initial. fetched fetches the file first
+// if the file does not exist.
 func (d *deviceFlags) fetched(ctx context.Context, nc *nats.Conn,
 	log *slog.Logger) ([]float32, error) {
 	request := offer.Request{Conn: nc, Run: d.run, ID: d.id, Name: d.initial.File, SHA256: d.fetch,

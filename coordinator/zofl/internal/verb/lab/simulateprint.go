@@ -16,7 +16,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
 
-// printRuns prints a table with a row for each setting. It counts only runs that began.
+// printRuns prints a table with a row for each setting. printRuns counts only runs that began.
 func printRuns(out io.Writer, axes []simulate.Axis, runs []*simulate.Run) {
 	var header []any
 	for _, a := range axes {

@@ -172,8 +172,8 @@ Also revoke the device's credentials at the broker.`,
 	return cmd
 }
 
-// retire retires devices one by one. It stops at the first device that the coordinator refuses to
-// retire.
+// retire retires devices one by one. retire stops at the first device that the coordinator refuses
+// to retire.
 func (o *operator) retire(cmd *cobra.Command, ids []string) error {
 	nc, err := o.open(operate.VerbRetire)
 	if err != nil {

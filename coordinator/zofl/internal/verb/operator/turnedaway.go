@@ -12,8 +12,8 @@ import (
 )
 
 // turnedAwayOf returns the rows about refused messages: by kind, by sender, and about faulty
-// messages. It also returns the rows about ids that two devices use, and about devices whose
-// contributions count for little or nothing.
+// messages. turnedAwayOf also returns the rows about ids that two devices use, and about devices
+// whose contributions count for little or nothing.
 func turnedAwayOf(s *operate.Status) (rows []table.Row) {
 	var kinds []string
 	for _, kind := range slices.Sorted(maps.Keys(s.TurnedAway)) {
@@ -35,8 +35,8 @@ func turnedAwayOf(s *operate.Status) (rows []table.Row) {
 	return rows
 }
 
-// misdeeds says how many messages of a sender were refused or faulty. It returns "" if there were
-// none.
+// misdeeds says how many messages of a sender were refused or faulty. misdeeds returns "" if there
+// were none.
 func misdeeds(refused, faulty uint64) string {
 	var list []string
 	if refused > 0 {

@@ -88,7 +88,7 @@ type slowRound struct {
 	Received int    `json:"received"` // bytes at the device's socket
 }
 
-// slow computes the additional traffic if devices need 10, 60 or 600 seconds for a record. It
+// slow computes the additional traffic if devices need 10, 60 or 600 seconds for a record. slow
 // leaves out times beyond the plan's deadline, and times without additional traffic.
 func slow(p *plan.Plan, c cost.Round) (rounds []slowRound) {
 	for _, seconds := range []uint64{10, 60, 600} {
@@ -99,8 +99,8 @@ func slow(p *plan.Plan, c cost.Round) (rounds []slowRound) {
 	return rounds
 }
 
-// sharedCost returns the cost of a round with groups=auto in which all devices share directions. It
-// returns nil for other plans. A round costs more if each device has its own directions.
+// sharedCost returns the cost of a round with groups=auto in which all devices share directions.
+// sharedCost returns nil for other plans. A round costs more if each device has its own directions.
 func sharedCost(p *plan.Plan, in cost.Input) *cost.Round {
 	if p.Groups != grouping.Auto {
 		return nil

@@ -44,7 +44,7 @@ func (s *speech) sayIf(has bool, format string, args ...any) {
 	}
 }
 
-// tell prints what a plan does and what that costs, section by section. It also prints the values
+// tell prints what a plan does and what that costs, section by section. tell also prints the values
 // that differ from the preset.
 func tell(out io.Writer, p *plan.Plan, in cost.Input) error {
 	base, err := preset.New(p.Preset, p.Run, p.Dim)

@@ -32,8 +32,8 @@ type allowList struct {
 	looked time.Time
 }
 
-// allowed returns the function that says whether an id is on a list. It returns nil if path names
-// no list.
+// allowed returns the function that says whether an id is on a list. allowed returns nil if path
+// names no list.
 func allowed(ctx context.Context, path string, logger *slog.Logger) (func(id string) bool, error) {
 	if path == "" {
 		return nil, nil

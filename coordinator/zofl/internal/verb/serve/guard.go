@@ -81,8 +81,8 @@ func (g *guard) names(listen string) (names []string, err error) {
 	return names, err
 }
 
-// enrolled makes the directory of --auth ready. It returns the configuration of the broker, and the
-// coordinator's credentials there.
+// enrolled makes the directory of --auth ready. enrolled returns the configuration of the broker,
+// and the coordinator's credentials there.
 func (f *serveFlags) enrolled(jetStream string) (cfg broker.Config, user []nats.Option, err error) {
 	names, err := f.guard.names(f.listen)
 	if err != nil {

@@ -71,7 +71,7 @@ func (p *page) close() {
 	}
 }
 
-// page starts to serve the dashboard at the address of --http. It returns nil without --http. The
+// page starts to serve the dashboard at the address of --http. page returns nil without --http. The
 // caller must have made the broker's certificate before.
 func (f *serveFlags) page(kept *history.History, logger *slog.Logger) (*page, error) {
 	if f.http.listen == "" {

@@ -37,8 +37,8 @@ func loadKey(file string, read func(string) ([]byte, error)) (ed25519.PrivateKey
 	return private, err
 }
 
-// keyIn returns the private key among the PEM blocks of a file. It returns nil if the file has no
-// private key.
+// keyIn returns the private key among the PEM blocks of a file. keyIn returns nil if the file has
+// no private key.
 func keyIn(content []byte) (ed25519.PrivateKey, error) {
 	block, rest := pem.Decode(content)
 	for block != nil && block.Type != keyBlock {
