@@ -198,8 +198,8 @@ func TestSimulateRefuses(t *testing.T) {
 	}
 }
 
-// TestSimulateStops: after an interrupt, simulate keeps the finished rounds, and says how many
-// there are.
+// TestSimulateStops: after an interrupt, simulate keeps the results so far, and says how far it
+// came.
 func TestSimulateStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	dir := filepath.Join(t.TempDir(), "results")

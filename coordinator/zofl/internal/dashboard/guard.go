@@ -24,8 +24,8 @@ func setHeaders(h http.Header) {
 
 // foreign says why a request does not come from this server's own page. foreign returns "" if the
 // request may come from there. The page of another site could make a name of its own resolve to
-// this address (DNS rebinding). So foreign accepts only localhost and the names in the Config. It
-// accepts every IP address, because an address needs no DNS.
+// this address (DNS rebinding). So foreign accepts only localhost and the names in the Config.
+// foreign accepts every IP address, because an address needs no DNS.
 func (s *Server) foreign(r *http.Request) string {
 	host := hostOf(r.Host)
 	if !s.knows(host) {

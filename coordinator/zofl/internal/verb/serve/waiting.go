@@ -8,8 +8,8 @@ import (
 )
 
 // tellWaiting logs what round 1 waits for, whenever that changes. tellWaiting limits the rate, so
-// that thousands of devices that join do not make thousands of lines. It ends when round 1 begins
-// or the caller calls stop.
+// that thousands of devices that join do not make thousands of lines. tellWaiting ends when round 1
+// begins or the caller calls stop.
 func tellWaiting(ctx context.Context, c *coordinator.Coordinator, out *printer) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
