@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
 )
 
-// chaos makes one thing happen.
+// chaos makes one event happen.
 func (w *world) chaos() {
 	if frozen := w.frozen(); frozen != nil {
 		w.thaw(frozen)
@@ -36,8 +36,8 @@ func (w *world) chaos() {
 	}
 }
 
-// revive restarts the first party whose absence is over, and reports whether there was one. It
-// restarts one party at a time, so that it is determined which parties listen when another one
+// revive restarts the first party whose absence is over, and reports whether there was one. revive
+// restarts one party at a time, so that the seed determines which parties listen when another party
 // asks.
 func (w *world) revive() bool {
 	for _, p := range w.parties {
@@ -49,7 +49,7 @@ func (w *world) revive() bool {
 	return false
 }
 
-// move lets a waiting event happen, and reports whether there was any.
+// move lets a waiting event happen, and reports whether any event waited.
 func (w *world) move() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -82,7 +82,7 @@ func (w *world) ready() []*packet {
 	return ready
 }
 
-// queues reports whether a packet would wait for a coordinator's loop.
+// queues reports whether a packet would wait in the queue of a coordinator's loop.
 func (w *world) queues(k *packet) bool {
 	kind, _ := w.kind(&k.Message)
 	return k.sub != nil && (kind == frame.Replying || kind == frame.Joining || kind == frame.Uploading)
@@ -147,9 +147,9 @@ func (w *world) deliver(k *packet) {
 
 func (w *world) broker(p *process) *broker { return w.parties[p.order].broker }
 
-// frozen returns the request of a coordinator that has messages waiting behind it. No time
-// may pass then: its loop would find these and a timer at once, and the runtime would
-// choose.
+// frozen returns the request of a coordinator that has messages waiting behind that request. No
+// time may pass then: the coordinator's loop would find the messages and a timer ready at once, and
+// the Go runtime would choose between them.
 func (w *world) frozen() *request {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -165,8 +165,8 @@ func (w *world) frozen() *request {
 	return nil
 }
 
-// thaw continues while a coordinator is frozen: it queues more behind the request, or
-// answers it.
+// thaw continues while a coordinator is frozen: thaw queues more messages behind the request, or
+// answers the request.
 func (w *world) thaw(r *request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -212,7 +212,7 @@ func (w *world) pass(d time.Duration) {
 	}
 }
 
-// pause is the reason that an operator of these runs gives.
+// pause is the reason that the simulated operator gives for a pause.
 const pause = "an operator's pause"
 
 // finalPatience limits the virtual time from the last fault to the end of the run on every
@@ -250,8 +250,8 @@ func (w *world) heal() {
 	}
 }
 
-// finale runs on without faults until the run has ended on every device with the states of
-// the log.
+// finale continues the run without faults until the run has ended on every device, and every device
+// has the state of the log.
 func (w *world) finale() {
 	began := time.Now()
 	for range finalSteps {
@@ -279,8 +279,8 @@ func (w *world) finale() {
 	w.agree()
 }
 
-// resume plays an operator who looks at the run now and then. It reports whether that was
-// needed.
+// resume plays an operator who looks at the run now and then. resume reports whether the run needed
+// the operator.
 func (w *world) resume() bool {
 	if time.Since(w.looked) < 5*time.Second {
 		return false
@@ -297,9 +297,9 @@ func (w *world) resume() bool {
 		status := c.Status()
 		switch {
 		case status.State == report.Paused && status.LogError == "" && status.N < last:
-			// A deposed coordinator wrote a record before it noticed. The one that leads
-			// would find the record when it appends. It cannot append, because the devices
-			// ended with that record and none is left.
+			// A deposed coordinator wrote a record before it noticed. The leading coordinator would find the
+			// record at its next append. No append comes, because the devices ended with that record and no
+			// device is left.
 			w.locked(func() { w.count("left behind by a stale leader") })
 			return w.retire(p)
 		case status.State == report.Paused && status.LogError == "":

@@ -1,29 +1,29 @@
-// Package simulation runs whole fleets from seeds, for tests: the production coordinators
-// and devices, in virtual time, over a network, disks and logs on which nothing happens
+// Package simulation runs whole fleets from seeds, for tests. The coordinators and devices are
+// those of production. Time is virtual. On the network, the disks and the logs nothing happens
 // until a scheduler decides it.
 //
-// The scheduler does one thing, waits until everybody has reacted, checks the invariants,
-// and continues. It delivers a message, loses it, duplicates it or delays it. It lets the
-// log accept a record, or reject it, or accept it and report failure. It lets time pass. It
-// makes a party crash at one of its next operations, cuts its network, takes the lease from
-// a coordinator, loses the log's tail, pauses the run or rolls it back. After some hundred
-// such steps it heals everything. Then the run must come to its end, on every device, with
-// the same bits.
+// The scheduler makes one event happen, waits until all parties have reacted, checks the
+// invariants, and continues. The scheduler delivers, loses, duplicates or delays a message. It lets
+// the log accept a record, reject the record, or accept the record and report failure. It lets time
+// pass. It makes a party crash at one of the party's next operations, cuts a party's network, takes
+// the lease from a coordinator, loses the log's tail, pauses the run or rolls the run back. After
+// some hundred such events the scheduler ends all faults. Then the run must end on every device,
+// with the same bits.
 //
-// In some runs devices send vectors in pieces of a few bytes: frames are cut on their way
-// as if the limit were that small.
+// In some runs the simulator cuts the frames of a vector into pieces of a few bytes, as if the
+// limit of a message were that small.
 //
 // # Use
 //
-// All seeds from 1 on, as many as fit one test command:
+// The simulator runs all seeds from 1 on, as many as fit one test command:
 //
 //	go -C testing test ./fleet/simulation
 //
-// Millions of seeds, on all cores, until the first finding:
+// The simulator runs millions of seeds, on all cores, until the first finding:
 //
 //	go -C testing test ./fleet/simulation -run 'TestSeeds$' -timeout 0 -v -seeds 1000000 -first 1
 //
-// One seed, with its transcript:
+// The simulator runs one seed, and prints its transcript:
 //
 //	go -C testing test ./fleet/simulation -run 'TestSeed$' -v -seed 17
 //
@@ -32,12 +32,13 @@
 //
 // # Parts
 //
-// This package has the parties and their events. Below it, package scenario draws the content of a
-// seed, book knows the truth and finds violations of it, and frame tells messages apart.
+// This package has the parties and their events. Below this package, package scenario draws the
+// content of a seed, package book records the true history and finds violations of the invariants,
+// and package frame tells the kinds of messages apart.
 //
 // # Determinism
 //
-// A seed gives the same run every time, for the same code. All choices come from the seed. Actions
-// of several parties at one moment are put into a fixed order before the scheduler chooses among
-// them. TestSameSeedSameTranscript checks this.
+// A seed gives the same run every time, for the same code. All choices come from the seed. If
+// several parties act at one moment, the simulator puts the actions into a fixed order before the
+// scheduler chooses among them. TestSameSeedSameTranscript checks the determinism.
 package simulation

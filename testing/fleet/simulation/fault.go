@@ -13,7 +13,7 @@ import (
 	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
 )
 
-// A fault is something that goes wrong, or something that an operator does.
+// A fault is an event that disturbs the run, or a command of an operator.
 type fault struct {
 	name string
 	fits func(*scenario.Scenario) bool // nil: it fits all scenarios
@@ -41,7 +41,8 @@ var faults = []fault{
 	{"lose the tail", func(s *scenario.Scenario) bool { return s.Shared }, (*world).loseTail},
 }
 
-// fitting says, for each fault, which scenarios it fits; nil means all.
+// fitting returns, for each fault, a function that says which scenarios the fault fits; nil means
+// all.
 func fitting() (fits []func(*scenario.Scenario) bool) {
 	for _, f := range faults {
 		fits = append(fits, f.fits)
@@ -49,7 +50,7 @@ func fitting() (fits []func(*scenario.Scenario) bool) {
 	return fits
 }
 
-// strike applies one of the scenario's faults to some party, and reports whether it could.
+// strike applies one of the scenario's faults to a party, and reports whether that was possible.
 func (w *world) strike() bool {
 	if len(w.scenario.Faults) == 0 {
 		return false
@@ -138,7 +139,7 @@ func (w *world) sever(p *party) bool {
 	return true
 }
 
-// mend restores the first connection that is cut.
+// mend restores the first cut connection.
 func (w *world) mend(*party) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -190,7 +191,7 @@ func (w *world) leading(p *party) *coordinator.Coordinator {
 	return p.broker.c
 }
 
-// command makes an operator command the coordinator that leads.
+// command gives an operator command to the coordinator that leads.
 func (w *world) command(text string, do func(*coordinator.Coordinator) error) bool {
 	for _, p := range w.parties {
 		if c := w.leading(p); c != nil {
@@ -217,10 +218,10 @@ func (w *world) resumeRun(*party) bool {
 	return w.command("resume", func(c *coordinator.Coordinator) error { w.resumes(c); return nil })
 }
 
-// claimed says whether a run is paused for records that devices have and its log lacks.
+// claimed reports whether the run is paused because devices have records that its log lacks.
 func claimed(reason string) bool { return strings.Contains(reason, "accept the loss") }
 
-// resumes plays a person who reads why the run is paused, and lets it go on.
+// resumes plays an operator who reads why the run is paused, and resumes the run.
 func (w *world) resumes(c *coordinator.Coordinator) {
 	status := c.Status()
 	w.mu.Lock()
@@ -270,7 +271,7 @@ func (w *world) endRun(*party) bool {
 	})
 }
 
-// expire takes the lease from a coordinator, or makes one notice that it lost it.
+// expire takes the lease from a coordinator, or makes a coordinator notice the loss of its lease.
 func (w *world) expire(*party) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -290,8 +291,8 @@ func (w *world) expire(*party) bool {
 	return false
 }
 
-// usurp gives the lease to another coordinator without the leading one noticing, so that
-// both lead.
+// usurp gives the lease to another coordinator and does not tell the leading coordinator, so that
+// both coordinators lead.
 func (w *world) usurp(*party) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -305,12 +306,12 @@ func (w *world) usurp(*party) bool {
 	return false
 }
 
-// loseTail makes the log's server crash without its last records.
+// loseTail makes the log's server crash and lose its last records.
 func (w *world) loseTail(*party) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	last := len(w.server.records)
-	// A device that saw the end never returns, so it would keep the state of lost records.
+	// A device that saw the end of the run never returns, so it would keep the state of lost records.
 	if last < 2 || w.book.Ended() || w.anyBusy() || w.rng.IntN(2) == 0 {
 		return false
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
 )
 
-// flip changes a bit of the state in the checkpoint of a device that is down, as bad memory
-// would have done before the write, so the file's digest is right. Only the run can find
-// that out, by its reference. Only one device of a seed has such a state, so that the
-// others are a plurality.
+// flip changes a bit of the state in the checkpoint of a stopped device. The file's digest still
+// matches, as if memory had failed before the write. Only the run can find the wrong bit, with its
+// reference. At most one device of a seed has such a state, so that the correct devices are a
+// plurality.
 func (w *world) flip(*party) bool {
 	var down *party
 	for _, p := range w.parties {

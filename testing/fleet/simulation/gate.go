@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/internal/disk/disktest"
 )
 
-// A gate is a party's disk in one life of the party. Any of its operations may be the one
-// at which that life crashes.
+// A gate is a party's disk in one life of the party. The life may crash at any operation of the
+// gate.
 type gate struct {
 	*disktest.Disk
 	p *process

@@ -10,16 +10,16 @@ import (
 // errDead is the error of every operation of a crashed process.
 var errDead = errors.New("simulation: this process has crashed")
 
-// errStopped ends the context of a process that is stopped in an orderly way.
+// errStopped ends the context of a process that the simulator stops without a crash.
 var errStopped = errors.New("simulation: stopped")
 
-// A process is one life of a party, from its start to its end or crash. After a crash its
-// operations have no effect, as if it had never called them.
+// A process is one life of a party, from its start to its end or crash. The operations of a crashed
+// process have no effect, as if the process had never called them.
 type process struct {
 	w      *world
 	party  string
 	order  int // position of the party among all
-	life   int // of the party, from 1
+	life   int // lives of the party so far, from 1
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	ended  chan struct{} // closed when its goroutine has returned
@@ -33,7 +33,7 @@ type process struct {
 	numbers map[string]int // messages sent, by subject
 }
 
-// start begins a life of a party by calling run. A panic is a finding.
+// start begins a life of a party by calling run. A panic of run is a finding.
 func (w *world) start(party string, order, life int, run func(*process) error) *process {
 	p := &process{w: w, party: party, order: order, life: life, fuse: -1,
 		ended: make(chan struct{}), numbers: map[string]int{}}
@@ -53,7 +53,7 @@ func (w *world) start(party string, order, life int, run func(*process) error) *
 	return p
 }
 
-// may counts an operation and reports whether the process is still alive to do it. The
+// may counts an operation and reports whether the process is still alive and can perform it. The
 // caller holds the world's lock.
 func (p *process) may(operation string) bool {
 	if p.dead {
@@ -82,8 +82,8 @@ func (p *process) over() bool {
 	}
 }
 
-// finish ends a process and waits for it. A crashed one has no effect any more; any other
-// stops in an orderly way.
+// finish ends a process and waits for its end. A crashed process has no further effect; any other
+// process stops in order.
 func (p *process) finish() {
 	p.cancel(errStopped)
 	<-p.ended

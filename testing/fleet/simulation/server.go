@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// lose cuts the log after record keep, together with the vectors of that time. After that
-// nobody leads.
+// lose cuts the log after record keep, and restores the vectors stored at that time. Afterwards no
+// coordinator leads.
 func (s *server) lose(keep int) {
 	s.records = s.records[:keep:keep]
 	s.w.book.Lost(uint64(keep), maps.Clone(s.past[keep-1]))
@@ -26,7 +26,7 @@ func (s *server) lose(keep int) {
 	}
 }
 
-// arrange orders requests independently of how goroutines took turns.
+// arrange puts requests into an order that does not depend on the scheduling of goroutines.
 func (s *server) arrange() {
 	slices.SortStableFunc(s.waiting, func(a, b *request) int {
 		if a.h.p.order != b.h.p.order {
@@ -39,7 +39,7 @@ func (s *server) arrange() {
 	})
 }
 
-// leave drops the requests of a process, or leaves them to be done later.
+// leave drops the requests of a process, or keeps them for a later time.
 func (s *server) leave(p *process) {
 	s.waiting = slices.DeleteFunc(s.waiting, func(r *request) bool {
 		return r.h.p == p && (r.kind == beginning || s.w.calm || s.w.rng.IntN(2) == 0)
@@ -54,7 +54,7 @@ func (s *server) leave(p *process) {
 	}
 }
 
-// ready returns the requests that can be done.
+// ready returns the requests that the server can perform now.
 func (s *server) ready() []*request {
 	var ready []*request
 	for _, r := range s.waiting {
@@ -68,7 +68,7 @@ func (s *server) ready() []*request {
 	return ready
 }
 
-// answer does a request, or applies a fault of the log to it.
+// answer performs a request, or applies a fault of the log to the request.
 func (w *world) answer(r *request) {
 	s := w.server
 	if r.kind == beginning {
@@ -78,13 +78,13 @@ func (w *world) answer(r *request) {
 	luck := w.rng.Float64() * 3
 	switch rate := w.scenario.LogFault; {
 	case w.calm:
-	case luck < rate: // not done
+	case luck < rate: // the request is not performed
 		w.count("log refuses")
 		w.note(nil, "the log refuses: %v", r)
 		s.forget(r)
 		r.reply(errUnavailable)
 		return
-	case luck < 2*rate: // done, but reported as failed
+	case luck < 2*rate: // the request is performed, but reported as failed
 		w.count("log loses the ack")
 		w.note(nil, "the log does and denies: %v", r)
 		s.forget(r)

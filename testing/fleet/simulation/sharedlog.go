@@ -11,14 +11,14 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// Errors of a shared log after which its content is unknown.
+// After these errors of a shared log, its caller does not know the log's content.
 var (
 	errUnavailable = errors.New("simulation: the log is not available")
 	errLostAck     = errors.New("simulation: the log's answer was lost")
 )
 
-// A server is a log that coordinators share. A request waits until the scheduler chooses
-// it, possibly after its process gave up waiting. The world's lock guards all of it.
+// A server is a log that coordinators share. A request waits until the scheduler chooses it,
+// possibly after the requesting process gave up. The world's lock guards the whole server.
 type server struct {
 	w       *world
 	records [][]byte
@@ -43,8 +43,8 @@ type request struct {
 	known   int // members that the process knew when it asked
 	number  int
 	at      time.Time
-	given   bool      // nobody waits for it any more
-	stalled time.Time // not done before this time
+	given   bool      // the process no longer waits for the request
+	stalled time.Time // the scheduler may not choose the request before this time
 	done    chan error
 }
 
@@ -135,7 +135,7 @@ func (s *server) busy(p *process) *request {
 	return nil
 }
 
-// grant lets a coordinator lead. The previous one may not know it yet.
+// grant lets a coordinator lead. The previous coordinator may not know that yet.
 func (s *server) grant(r *request) {
 	h := r.h
 	s.forget(r)
@@ -146,7 +146,7 @@ func (s *server) grant(r *request) {
 	r.done <- nil
 }
 
-// depose tells a coordinator that another one may lead.
+// depose tells a coordinator that another coordinator may lead.
 func (h *handle) depose() {
 	if h.lost != nil && !h.deposed {
 		h.deposed = true
@@ -233,7 +233,7 @@ func (h *handle) AddMembers(ctx context.Context, ids []string) error {
 	return err
 }
 
-// Retire implements [runlog.Log]. It is never delayed and never fails.
+// Retire implements [runlog.Log]. Retire is never delayed and never fails.
 func (h *handle) Retire(_ context.Context, id string) error {
 	h.s.w.mu.Lock()
 	defer h.s.w.mu.Unlock()
@@ -251,7 +251,7 @@ func (h *handle) Decisions(context.Context) (runlog.Decisions, error) {
 	return h.s.decided, nil
 }
 
-// Decide implements [runlog.Decider]. It is never delayed, and refused where another coordinator
+// Decide implements [runlog.Decider]. Decide is never delayed. Decide fails if another coordinator
 // has begun since.
 func (h *handle) Decide(_ context.Context, d runlog.Decisions) error {
 	h.s.w.mu.Lock()
@@ -304,7 +304,7 @@ func (h *handle) Members() ([]string, error) {
 	return slices.Clone(h.s.members), nil
 }
 
-// Close implements [runlog.Log]: it returns the lease.
+// Close implements [runlog.Log]. Close returns the lease.
 func (h *handle) Close() error {
 	h.s.w.mu.Lock()
 	defer h.s.w.mu.Unlock()

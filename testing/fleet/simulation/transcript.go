@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/testing/fleet/simulation/internal/frame"
 )
 
-// A transcript is the history, one event a line. The lines of one step are ordered by time
-// and party, because parties act at once.
+// A transcript is the history of a simulation, one event a line. The lines of one event are ordered
+// by time and party, because parties act concurrently.
 type transcript struct {
 	out   io.Writer // nil: the lines are discarded
 	began time.Time
@@ -27,8 +27,8 @@ type line struct {
 	text  string
 }
 
-// note adds a line about a process, or about the scheduler if p is nil. The caller holds
-// the world's lock. Actions of a crashed process are not recorded.
+// note adds a line about a process, or about the scheduler if p is nil. The caller holds the
+// world's lock. note ignores the actions of a crashed process.
 func (w *world) note(p *process, format string, args ...any) {
 	t := &w.script
 	if t.out == nil || p != nil && p.dead && !strings.HasPrefix(format, "crashes") {
@@ -41,7 +41,7 @@ func (w *world) note(p *process, format string, args ...any) {
 	t.lines = append(t.lines, l)
 }
 
-// flush writes the lines of a step.
+// flush writes the lines of one event of the scheduler.
 func (t *transcript) flush() {
 	if t.out == nil {
 		return
@@ -60,7 +60,7 @@ func (t *transcript) flush() {
 	t.lines = t.lines[:0]
 }
 
-// describe formats a message as text when it is printed.
+// describe formats a message as text only when the text is printed.
 type describe struct {
 	w *world
 	m *bus.Message
@@ -71,8 +71,8 @@ func (d describe) String() string {
 	return frame.Describe(kind, d.m.Data)
 }
 
-// kind returns the kind of a message and the device that it concerns. An answer goes to an inbox,
-// which knows the request. The caller holds the world's lock.
+// kind returns the kind of a message and the device that the message concerns. The kind of an
+// answer follows from its inbox, which stores the request. The caller holds the world's lock.
 func (w *world) kind(m *bus.Message) (frame.Kind, string) {
 	if in := w.net.inboxes[m.Subject]; in != nil {
 		return frame.Of(in.subject, true)

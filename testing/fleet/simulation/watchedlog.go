@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// A watchedLog checks a coordinator's calls of its log, and the results.
+// A watchedLog checks a coordinator's calls of its log, and the results of the calls.
 type watchedLog struct {
 	runlog.Log
 	p    *process

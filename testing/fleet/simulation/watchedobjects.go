@@ -48,8 +48,8 @@ func (l *watchedLog) KeepObjects(ctx context.Context, n uint64,
 	return err
 }
 
-// inspect checks that a log that is begun has the complete vectors of all records whose
-// vectors must be kept. The caller does not hold the world's lock.
+// inspect checks that a begun log has the complete vectors of all records whose vectors the log
+// must keep. The caller does not hold the world's lock.
 func (l *watchedLog) inspect(ctx context.Context) error {
 	w := l.p.w
 	w.mu.Lock()

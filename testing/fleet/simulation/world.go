@@ -48,7 +48,7 @@ type world struct {
 	finding *finding // the first finding
 }
 
-// newWorld returns the world of a seed. out, if not nil, gets the transcript.
+// newWorld returns the world of a seed. If out is not nil, the world writes the transcript to out.
 func newWorld(seed uint64, out io.Writer) (*world, error) {
 	w := &world{
 		seed: seed, rng: rand.New(rand.NewPCG(seed, 0x5eed)), activity: make(chan struct{}, 1),
@@ -85,7 +85,7 @@ func (w *world) add(p *party) {
 	w.parties = append(w.parties, p)
 }
 
-// find records a finding, unless there is one already. The caller holds the lock.
+// find records a finding, unless the world has a finding already. The caller holds the lock.
 func (w *world) find(invariant, format string, args ...any) {
 	if w.finding == nil {
 		w.finding = &finding{w.seed, w.script.step, invariant, fmt.Sprintf(format, args...)}
@@ -93,7 +93,7 @@ func (w *world) find(invariant, format string, args ...any) {
 	}
 }
 
-// A reporter tells the world the findings of its book.
+// A reporter passes the findings of a book to the book's world.
 type reporter struct{ w *world }
 
 var _ book.World = reporter{}
@@ -115,7 +115,7 @@ func (r reporter) Note(by book.Process, format string, args ...any) {
 	r.w.note(p, format, args...)
 }
 
-// count counts something that occurred. The caller holds the lock.
+// count counts an occurrence of an event. The caller holds the lock.
 // locked does what needs w's lock.
 func (w *world) locked(do func()) {
 	w.mu.Lock()
@@ -125,7 +125,7 @@ func (w *world) locked(do func()) {
 
 func (w *world) count(what string) { w.counts[what]++ }
 
-// signal tells the scheduler that there is something to choose.
+// signal tells the scheduler that an event waits to be chosen.
 func (w *world) signal() {
 	select {
 	case w.activity <- struct{}{}:
@@ -133,7 +133,7 @@ func (w *world) signal() {
 	}
 }
 
-// run simulates until the run has ended everywhere, or until the first finding.
+// run simulates until the run has ended on all devices, or until the first finding.
 func (w *world) run() {
 	w.mu.Lock()
 	w.note(nil, "seed %d: %d devices, %d coordinators, members=%d target=%d quorum=%d rounds=%d",
@@ -160,7 +160,7 @@ func (w *world) run() {
 	w.stop()
 }
 
-// sound reports whether there is no finding.
+// sound reports whether the world has no finding.
 func (w *world) sound() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -193,7 +193,8 @@ func (p *party) live(life *process) error {
 	return p.device.live(life)
 }
 
-// settle waits until everybody has reacted, removes the dead and checks the living.
+// settle waits until all parties have reacted, removes the dead parties and checks the living
+// parties.
 func (w *world) settle() {
 	for {
 		synctest.Wait()
@@ -222,9 +223,10 @@ func (w *world) settle() {
 	w.script.step++
 }
 
-// keptPause returns the epoch of a coordinator that is paused, until a person ends it, and whose
-// log keeps that; 0: there is none. A pause for records that the log lacks is left out: it ends
-// where the log has them after all, from a leader that did not know that it was deposed.
+// keptPause returns the epoch of a coordinator whose run is paused until an operator resumes it, if
+// the log stores the pause. It returns 0 if there is no such coordinator. keptPause ignores a pause
+// for records that the log lacks: that pause also ends when the log turns out to have the records,
+// from a leader that did not know that it was deposed.
 func (w *world) keptPause() uint64 {
 	var holder *handle
 	w.locked(func() { holder = w.server.holder })
@@ -261,7 +263,7 @@ func (w *world) bury(p *party) bool {
 	w.server.leave(life)
 	p.away = time.Now().Add(w.absence())
 	if p.faulty || !w.scenario.Stored {
-		// The reply that it sent last may not be on its disk.
+		// The last reply of the device may not be on its disk.
 		w.book.Forget(p.name)
 	}
 	w.reopen(p, dead)
@@ -273,7 +275,7 @@ func (w *world) bury(p *party) bool {
 	return true
 }
 
-// reopen leaves a party's disk as its next life finds it.
+// reopen puts a party's disk into the state that the party's next life finds.
 func (w *world) reopen(p *party, dead bool) {
 	if dead && w.rng.IntN(2) == 0 {
 		w.count("power cut")
@@ -293,7 +295,7 @@ func (w *world) absence() time.Duration {
 		time.Duration(w.rng.IntN(1000))*time.Millisecond
 }
 
-// judge checks the error of a party that returned without a crash.
+// judge checks the error with which a party returned without a crash.
 func (w *world) judge(p *party, err error) {
 	w.note(nil, "%s returns: %v", p.name, err)
 	switch {
@@ -309,10 +311,10 @@ func (w *world) judge(p *party, err error) {
 	}
 }
 
-// lastCalls is longer than any loss that ignores its context.
+// lastCalls is longer than any call of a loss that ignores its context.
 const lastCalls = 10 * time.Second
 
-// stop ends all parties. A goroutine that remains is a leak, which the bubble reports.
+// stop ends all parties. A goroutine that remains is a leak, and the bubble of synctest reports it.
 func (w *world) stop() {
 	for _, p := range w.parties {
 		if p.p != nil {
