@@ -14,8 +14,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A network carries messages. Each message waits, once for each listener at the time of
-// sending, until the scheduler chooses it. The world's lock guards all of it.
+// A network carries messages. Each message waits, once for each listener at the time of sending,
+// until the scheduler chooses it. The world's lock guards the whole network.
 type network struct {
 	subscriptions []*subscription
 	inboxes       map[string]*inbox
@@ -29,7 +29,7 @@ type cut int
 const (
 	whole  cut = iota
 	loud       // the party knows that it is offline
-	silent     // what it sends vanishes
+	silent     // the network drops what the party sends
 )
 
 // A packet is a message on its way to one listener.
@@ -51,7 +51,7 @@ func (k *packet) to() *process {
 	return k.inbox.p
 }
 
-// compare orders packets independently of how goroutines took turns.
+// compare defines an order of packets that does not depend on the scheduling of goroutines.
 func (k *packet) compare(o *packet) int {
 	return cmp.Or(cmp.Compare(k.Subject, o.Subject), cmp.Compare(k.from.order, o.from.order),
 		cmp.Compare(k.from.life, o.from.life), cmp.Compare(k.number, o.number),
@@ -73,9 +73,9 @@ type inbox struct {
 	answer  chan []byte
 }
 
-// arrange puts sent messages into order, and drops messages without a listener. Until then
-// everybody who listened in this step counts as listening: whether one party asks before another
-// stops listening is the runtime's choice.
+// arrange puts sent messages into order, and drops messages without a listener. Until arrange runs,
+// a party that listened at some time since the last event counts as a listener: the Go runtime
+// chooses whether one party asks before another party stops listening.
 func (n *network) arrange() {
 	n.subscriptions = slices.DeleteFunc(n.subscriptions,
 		func(s *subscription) bool { return s.closed || s.p.dead })
@@ -91,10 +91,10 @@ func (n *network) arrange() {
 	slices.SortStableFunc(n.pending, (*packet).compare)
 }
 
-// send puts a message on its way to all listeners and returns their number.
+// send queues a message for all listeners and returns their number.
 func (n *network) send(from *process, m bus.Message) int {
 	if n.cuts[from.party] != whole {
-		return 1 // nobody tells it that nobody listens
+		return 1 // nobody tells the sender that nobody listens
 	}
 	number, heard := from.numbers[m.Subject], 0
 	from.numbers[m.Subject]++
@@ -119,7 +119,7 @@ func (n *network) send(from *process, m bus.Message) int {
 	return heard
 }
 
-// sever cuts a party's connection. Packets on the way to it are lost.
+// sever cuts a party's connection. Packets on the way to the party are lost.
 func (n *network) sever(party string, how cut) {
 	n.cuts[party] = how
 	n.pending = slices.DeleteFunc(n.pending, func(k *packet) bool { return k.to().party == party })
@@ -146,8 +146,8 @@ func failed(call, subject string, err error) error {
 	return fmt.Errorf("simulation: %s %q: %w", call, subject, err)
 }
 
-// reach returns an error unless the process can use the network for an operation. The
-// caller holds the world's lock.
+// reach returns an error unless the process can use the network for an operation. The caller holds
+// the world's lock.
 func (p *process) reach(operation string) error {
 	switch {
 	case !p.may(operation):
@@ -256,7 +256,7 @@ func (p *process) Check(ctx context.Context, subject string) error {
 	return nil
 }
 
-// shorten cuts the pieces that a process sends or requests, as if frames were short.
+// shorten cuts the pieces that a process sends or requests, as if the limit of a frame were low.
 func shorten(piece int, kind frame.Kind, data []byte) []byte {
 	switch {
 	case piece == 0:

@@ -14,10 +14,14 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// A countingLoss is a device's loss, designed so that a mean shows whose scalars it contains.
-// Along perturbation p of step k of record n, device i has the slope radix^i * scale(n, k,
-// p), whatever the parameters. So the mean times the sum of its weights, in that radix, has
-// one digit for each device: its weight if it was counted, otherwise 0.
+// A countingLoss is a device's loss. From a mean of its scalars the simulator can compute which
+// devices the mean counts. Along perturbation p of step k of record n, device i has the slope
+// radix^i * scale(n, k, p), whatever the parameters. So the mean times the sum of its weights, in
+// that radix, has one digit for each device: the device's weight if the mean counts the device,
+// otherwise 0.
+//
+// The loss at the base counts how often the device began to contribute. A contribution that a
+// device computed twice therefore has other bytes.
 //
 // The loss at the base counts how often the device began to contribute, so that a
 // contribution that was computed twice has other bytes.
@@ -57,7 +61,7 @@ func (o *countingLoss) Loss(ctx context.Context, x []float32, b objective.Batch)
 	finds := o.asked == survey.Mu || o.asked == survey.Step
 	err := o.hesitate(ctx, luck)
 	if far := finds && call > 0; far && errors.Is(err, errLoss) {
-		err = nil // it would count as an infinite point, and devices would find another value
+		err = nil // an error would count as an infinite point, and devices would find another value
 	}
 	if err != nil {
 		return 0, err
@@ -102,9 +106,10 @@ func (o *countingLoss) luck(of ...uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 7))
 }
 
-// hesitate takes time, or fails. No two devices take the same time, so that nothing else happens at
-// its end. Some calls ignore their context. Losses that heed it return a moment after it ended,
-// because otherwise the runtime would choose which of the two is first.
+// hesitate takes time, or fails. No two devices take the same time, so that nothing else happens
+// when hesitate ends. Some calls ignore their context. A loss that respects its context returns a
+// moment after the context ended, because otherwise the Go runtime would choose whether the context
+// or the loss ends first.
 func (o *countingLoss) hesitate(ctx context.Context, luck *rand.Rand) error {
 	if o.calm.Load() {
 		return nil
@@ -132,7 +137,7 @@ func (o *countingLoss) hesitate(ctx context.Context, luck *rand.Rand) error {
 	}
 }
 
-// Evaluate implements [objective.Evaluator]. It takes a moment, see hesitate.
+// Evaluate implements [objective.Evaluator]. Evaluate takes a moment, see hesitate.
 func (o *countingLoss) Evaluate(ctx context.Context, _ []float32) ([]float64, int, error) {
 	<-time.After(time.Duration(1+o.device) * time.Microsecond)
 	return []float64{float64(o.device)}, 3, ctx.Err()
@@ -141,9 +146,10 @@ func (o *countingLoss) Evaluate(ctx context.Context, _ []float32) ([]float64, in
 // Samples implements [objective.Sampler].
 func (o *countingLoss) Samples() int { return int(o.w.scenario.Weights[o.device]) }
 
-// asks returns what a survey asks for on a minibatch, which does not say it: a loss is called for a
-// sketch as it is in a round. It follows from the log. A device that is behind the log may be told
-// the wrong survey, but nobody accepts its answer.
+// asks returns what a survey asks for on a minibatch. The minibatch does not say that, because a
+// device calls a loss for a sketch in the same way as in a round. asks derives the kind from the
+// log. For a device that is behind the log asks may return the wrong survey, but no coordinator
+// accepts that device's answer.
 func (w *world) asks(batch objective.Batch) survey.Kind {
 	if batch.Step != survey.BatchStep {
 		return survey.None

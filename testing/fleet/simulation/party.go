@@ -29,14 +29,14 @@ type party struct {
 	broker *broker
 }
 
-// storeDir is where a device has its store on its disk, logDir where a coordinator has its
-// log.
+// A device has its store in storeDir on its disk. A coordinator has its log in logDir.
 const (
 	storeDir = "store"
 	logDir   = "log"
 )
 
-// A broker is the party that runs a coordinator. If several share a log, one of them leads.
+// A broker is the party that runs a coordinator. If several coordinators share a log, one
+// coordinator leads.
 type broker struct {
 	w      *world
 	party  *party
@@ -45,7 +45,7 @@ type broker struct {
 	queued int                      // replies and joins waiting behind its log
 }
 
-// live is one life of a coordinator: while another one leads, it stands by.
+// live is one life of a coordinator: while another coordinator leads, this coordinator stands by.
 func (b *broker) live(p *process) error {
 	log, err := b.open(p)
 	if err != nil {
@@ -81,7 +81,7 @@ func (b *broker) set(c *coordinator.Coordinator) {
 	b.c = c
 }
 
-// count checks a coordinator's counters: no device sends wrong frames.
+// count checks a coordinator's counters: no device may have sent a wrong frame.
 func (b *broker) count(p *process, c *coordinator.Coordinator) {
 	counters := c.Status().Counters
 	b.w.mu.Lock()
@@ -128,13 +128,13 @@ type device struct {
 	objective *countingLoss  // nil: passive
 	ended     bool           // it saw the end of the run
 	flipped   bool           // a bit of its checkpoint was wrong, and may still be
-	tainted   bool           // so is its state
+	tainted   bool           // the device's state is wrong for the same reason
 	checked   uint64         // record of the last state checked
 	params    []float32
 }
 
-// check checks the replica: its parameters after each step, and the whole state after each
-// record. The caller holds the world's lock.
+// check checks the replica of a device: the parameters after each step, and the whole state after
+// each record. The caller holds the world's lock.
 func (d *device) check() {
 	if d.objective != nil {
 		if d.params == nil {
@@ -174,7 +174,7 @@ func (d *device) check() {
 func (d *device) live(p *process) error {
 	cfg := client.Config{
 		Bus: p, Run: scenario.RunName, ID: d.id,
-		// The timeouts of devices differ, so that no two end at one moment: the runtime would choose.
+		// The timeouts of devices differ, so that no two timeouts end at one moment.
 		RequestTimeout: 5*time.Second + time.Duration(13+d.party.order)*time.Microsecond,
 		Recorder:       client.RecorderFunc(func(g client.Progress) error { return d.record(p, &g) }),
 	}

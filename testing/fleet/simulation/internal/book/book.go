@@ -1,4 +1,4 @@
-// Package book knows the truth about a simulated run, and finds violations of it.
+// Package book records the true history of a simulated run, and finds violations of the invariants.
 package book
 
 import (
@@ -16,17 +16,17 @@ import (
 // A World receives the findings of a book.
 type World interface {
 	Find(invariant, format string, args ...any)  // an invariant is violated
-	Found() bool                                 // one was before
-	Count(what string)                           // it occurred
+	Found() bool                                 // a finding was reported before
+	Count(what string)                           // counts an occurrence of what
 	Note(by Process, format string, args ...any) // for the transcript; by may be nil
 }
 
-// A Process is one life of a party. Two are the same if they are equal.
+// A Process is one life of a party. Two equal values are the same process.
 type Process fmt.Stringer
 
 // A Book is the knowledge of a simulation about the run: the records of the log, the states that
-// they make, and the messages sent. It checks the invariants as soon as it learns of anything. The
-// lock of its world guards all of it.
+// the records make, and the messages sent. A Book checks the invariants after each event. The lock
+// of the book's world guards the whole book.
 type Book struct {
 	world    World
 	scenario *scenario.Scenario
@@ -39,7 +39,7 @@ type Book struct {
 	tips     map[uint64][]wire.Tip
 
 	made     map[answer]map[uint64]bool // epochs of the coordinators that each contribution reached
-	surveys  map[answer]bool            // those that answer a survey
+	surveys  map[answer]bool            // contributions that answer a survey
 	standing map[string]reply           // last reply of each device
 	members  []string                   // admitted to the log, by slot
 	lenient  bool                       // the log lost a change, see Lost
@@ -71,7 +71,7 @@ type answer struct {
 	group  int // see groupOf
 }
 
-// A reply is the last contribution of a device, until it sends another.
+// A reply is the last contribution of a device, until the device sends another contribution.
 type reply struct {
 	answer
 	frame []byte
@@ -87,7 +87,7 @@ func New(w World, s *scenario.Scenario) *Book {
 	}
 }
 
-// Begin records that a coordinator has an epoch.
+// Begin records that a coordinator has begun an epoch.
 func (b *Book) Begin(p Process, epoch uint64) {
 	b.world.Note(p, "begins epoch %d after record %d", epoch, len(b.chain))
 	if epoch <= b.epoch {
@@ -102,7 +102,7 @@ func (b *Book) Begin(p Process, epoch uint64) {
 	b.begun[epoch] = p
 }
 
-// Commit records that the log has another record.
+// Commit records that the log has accepted another record.
 func (b *Book) Commit(record []byte) {
 	n := uint64(len(b.chain)) + 1
 	r, err := wire.DecodeRecord(record)
@@ -128,7 +128,7 @@ func (b *Book) Commit(record []byte) {
 		b.surveyed(&r)
 	}
 	b.lasts(&r)
-	delete(b.losses.cut, e.hash.Tip()) // the log took it after all
+	delete(b.losses.cut, e.hash.Tip()) // the log accepted the record after all
 	b.chain = append(b.chain, e)
 	b.world.Count("record " + r.Kind.String())
 	b.world.Note(nil, "    record %d is in the log: %v, epoch %d", n, r.Kind, r.Epoch)
@@ -194,8 +194,9 @@ func (b *Book) plan() *plan.Plan {
 	return b.truth.Plan()
 }
 
-// round checks that a round is the mean of contributions that devices made and that reached
-// its author, each once. It returns them.
+// round checks that a round's record is the mean of contributions that devices made, that each
+// contribution reached the record's author, and that the record counts each contribution once.
+// round returns these contributions.
 func (b *Book) round(r *wire.Record) []answer {
 	p := b.plan()
 	b.needsValues(r, p)
@@ -239,7 +240,8 @@ func (b *Book) quorum(r *wire.Record, plan *plan.Plan, count uint32) {
 	}
 }
 
-// answers returns the contributions that a round counts, and how many are to its own record.
+// answers returns the contributions that a round counts. on is how many of these answer the round's
+// own record.
 func (b *Book) answers(r *wire.Record, p *plan.Plan) (counted []answer, on int, err error) {
 	if p.Late > 0 {
 		return b.withLate(r, p)
@@ -255,9 +257,10 @@ func (b *Book) answers(r *wire.Record, p *plan.Plan) (counted []answer, on int, 
 	return counted, int(r.Round.Contributors), err
 }
 
-// Lost records that the log now ends after record n, with the vectors that it had then. If
-// a change was lost, the step size or P may differ after a record that looks the same to a
-// device: an announcement in the answer to a join names no record that would reveal it.
+// Lost records that the log now ends after record n, with the vectors that the log stored at that
+// time. If the log lost a record of a change, the step size or P may differ after a record that
+// looks the same to a device: an announcement in the answer to a join names no record that would
+// reveal the difference.
 func (b *Book) Lost(n uint64, vectors map[runlog.ObjectName][]byte) {
 	b.vectors.there = vectors
 	for _, e := range b.chain[n:] {
@@ -268,8 +271,8 @@ func (b *Book) Lost(n uint64, vectors map[runlog.ObjectName][]byte) {
 	b.chain, b.truth = b.chain[:n], nil
 }
 
-// Reread compares the records that a coordinator reads with the records that its log accepted.
-// Records beyond that come from an append with an unknown outcome.
+// Reread compares the records that a coordinator reads with the records that its log accepted. Any
+// further records come from an append with an unknown outcome.
 func (b *Book) Reread(records [][]byte, members []string) {
 	for i, record := range records {
 		switch {
@@ -294,7 +297,7 @@ func (b *Book) Had(n uint64, digest [32]byte) bool {
 	return slices.ContainsFunc(b.states[n], func(s state) bool { return s.digest == digest })
 }
 
-// Holds checks that some version of the log had a replica's state.
+// Holds checks that a replica's state is a state of some version of the log.
 func (b *Book) Holds(name string, n uint64, digest [32]byte) {
 	if n > 0 && !b.Had(n, digest) {
 		b.world.Find("replicas hold the log's states", "%s: after record %d its digest is %x",
@@ -320,14 +323,14 @@ func (b *Book) Ended() bool {
 // Last returns the number of the log's last record.
 func (b *Book) Last() uint64 { return uint64(len(b.chain)) }
 
-// End returns why the run ended, which it has.
+// End returns why the run ended. The run must have ended.
 func (b *Book) End() wire.EndReason { return b.chain[len(b.chain)-1].record.End.Reason }
 
-// Admit records that the log has these members, in the order of their slots.
+// Admit records that these are the members of the log, in the order of their slots.
 func (b *Book) Admit(members []string) { b.members = slices.Clone(members) }
 
 // Join records that the log has more members.
 func (b *Book) Join(ids []string) { b.members = append(b.members, ids...) }
 
-// Forget forgets a device's last reply, which the device may not have kept.
+// Forget forgets a device's last reply, because the device may not have stored the reply.
 func (b *Book) Forget(device string) { delete(b.standing, device) }

@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// groupOf returns which directions a contribution says that it was made for: 0 for those of a
-// device or of all, otherwise the group's index and 1.
+// groupOf returns for which directions a contribution says that the device made it: 0 for
+// directions of the device or of all devices, otherwise 1 + the group's index.
 func groupOf(p *plan.Plan, r *wire.Reply, id string) int {
 	if p.Sharing != plan.GroupDirections || r.Kind != wire.Contribution ||
 		survey.Answered(r.Rest) != survey.None {
@@ -28,8 +28,8 @@ func groupOf(p *plan.Plan, r *wire.Reply, id string) int {
 	return int(group) + 1
 }
 
-// grouped returns the contributions that a round's terms count: of each group those that were made
-// along its directions, each device once.
+// grouped returns the contributions that a round's terms count. For each group these are the
+// contributions along the group's directions, with each device once.
 func (b *Book) grouped(r *wire.Record, plan *plan.Plan) (counted []answer, err error) {
 	s, last := b.scenario, uint32(prng.Shared)
 	b.world.Count("groups")
@@ -73,8 +73,8 @@ func (b *Book) grouped(r *wire.Record, plan *plan.Plan) (counted []answer, err e
 		}
 	}
 	if plan.Groups == grouping.Sketch {
-		// Only the coordinator knows its weights: it is known whose contributions arrived, but not which
-		// were counted.
+		// Only the coordinator knows the weights of the groups. The book knows whose contributions
+		// arrived, but not which contributions the coordinator counted.
 		if int(r.Round.Contributors) > len(counted) || r.Round.Contributors > plan.Target {
 			return nil, fmt.Errorf("it says that it counts %d contributions of %d, and its target is %d",
 				r.Round.Contributors, len(counted), plan.Target)
@@ -88,8 +88,9 @@ func (b *Book) grouped(r *wire.Record, plan *plan.Plan) (counted []answer, err e
 	return counted, nil
 }
 
-// weighted returns a check that a scalar of a group is a mean of slopes of devices whose
-// contributions along the group's directions reached the author of record r, which are its result.
+// weighted returns a check that a scalar of a group is a mean of the slopes of some devices, whose
+// contributions along the group's directions reached the author of record r. The check returns
+// these devices.
 func (b *Book) weighted(r *wire.Record, group int) func(v float64) ([]int, bool) {
 	var came []int
 	for d := range b.scenario.Devices {

@@ -10,11 +10,11 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// discount is s(age), written down from the paper.
+// discount is the discount s(age) as the paper defines it.
 func discount(age int) float64 { return math.Pow(1+float64(age), -0.5) }
 
-// withLate returns the contributions that a round counts, of its own record and of older ones,
-// each once. on is how many are its own.
+// withLate returns the contributions that a round counts, to its own record and to older records,
+// each contribution once. on is how many contributions are to the round's own record.
 func (b *Book) withLate(r *wire.Record, p *plan.Plan) (counted []answer, on int, err error) {
 	discounts := make([]float64, len(r.Round.Terms))
 	for i := range r.Round.Terms {
@@ -74,7 +74,7 @@ func (b *Book) answerTo(device int, n uint64) answer {
 	return answer{device: scenario.DeviceName(device), n: n, tip: b.chain[n-2].hash.Tip()}
 }
 
-// lateRelayed finds the contributions of a round that has each contributor's scalars.
+// lateRelayed finds the contributions of a round whose record has each contributor's scalars.
 func (b *Book) lateRelayed(r *wire.Record, p *plan.Plan, discounts []float64) (
 	counted []answer, err error) {
 	s := b.scenario
@@ -105,8 +105,8 @@ func (b *Book) lateRelayed(r *wire.Record, p *plan.Plan, discounts []float64) (
 	return counted, nil
 }
 
-// lateMeans finds the contributions of a round of means: the only ones whose weights add up to
-// what their sums were divided by.
+// lateMeans finds the contributions of a round of means. Only these contributions have weights that
+// add up to the divisor of the round's sums.
 func (b *Book) lateMeans(r *wire.Record, plan *plan.Plan, discounts []float64) (
 	counted []answer, err error) {
 	most := int(slices.Max(b.scenario.Weights)) * int(r.Round.Contributors)
@@ -138,7 +138,7 @@ func (b *Book) lateMeans(r *wire.Record, plan *plan.Plan, discounts []float64) (
 	return nil, err
 }
 
-// once checks that no record of the log counts a contribution that another one counts.
+// once checks that no other record of the log counts a contribution that record r counts.
 func (b *Book) once(r *wire.Record, counted []answer) {
 	for i := range b.chain {
 		for _, a := range counted {

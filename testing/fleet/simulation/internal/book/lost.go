@@ -4,18 +4,19 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A record that a coordinator announced is in the log, or a person has accepted its loss. Until
-// then a device that has it keeps it: it is the last copy. And a pause that the log keeps lasts
-// until a person ends it, whoever leads.
+// The log has every record that a coordinator announced, or a person has accepted the loss of the
+// record. Until then a device that has a lost record keeps the record, because the device has the
+// last copy. If the log stores a pause, the pause lasts until a person ends it, whichever
+// coordinator leads.
 
-// losses are the records that the log lost, and what persons decided.
+// losses are the records that the log lost, and the decisions of persons about them.
 type losses struct {
 	cut      map[wire.Tip]int   // lost records, by the number of their loss
 	undone   map[int]uint64     // the record to which a lost rollback returned, by that number
 	happened int                // losses so far
 	accepted int                // the last loss that a person accepted
 	held     map[string]holding // what each device has, in this life
-	paused   uint64             // the epoch that was paused, and keeps that; 0: none
+	paused   uint64             // the epoch of a pause that the log stores; 0: none
 }
 
 // A holding is a device's state.
@@ -28,7 +29,7 @@ func newLosses() losses {
 	return losses{cut: map[wire.Tip]int{}, undone: map[int]uint64{}, held: map[string]holding{}}
 }
 
-// lose notes that records are gone.
+// lose notes that the log lost records.
 func (l *losses) lose(entries []entry) {
 	l.happened++
 	for _, e := range entries {
@@ -39,13 +40,14 @@ func (l *losses) lose(entries []entry) {
 	}
 }
 
-// Accept notes that a person accepts whatever was lost.
+// Accept notes that a person accepts all losses so far.
 func (b *Book) Accept() {
 	b.losses.accepted = b.losses.happened
 	b.world.Count("a loss is accepted")
 }
 
-// Paused notes that a coordinator is paused and the log keeps that; epoch 0: a person ended it.
+// Paused notes that the coordinator of an epoch paused the run and that the log stores the pause.
+// Epoch 0 says that a person ended the pause.
 func (b *Book) Paused(epoch uint64) {
 	if epoch > 0 && b.losses.paused == 0 {
 		b.world.Count("a pause is kept")
@@ -53,7 +55,7 @@ func (b *Book) Paused(epoch uint64) {
 	b.losses.paused = epoch
 }
 
-// lasts checks that no round follows a pause.
+// lasts checks that no round follows a pause that nobody has ended.
 func (b *Book) lasts(r *wire.Record) {
 	if p := b.losses.paused; r.Kind == wire.KindRound && p > 0 && r.Epoch >= p {
 		b.world.Find("a pause lasts until a person ends it",
@@ -61,12 +63,12 @@ func (b *Book) lasts(r *wire.Record) {
 	}
 }
 
-// Keeps checks that a device does not let go of a record that the log lost, unless a person
-// accepted that. A run that has ended waits for nobody.
+// Keeps checks that a device does not give up a record that the log lost, unless a person accepted
+// the loss. After the end of the run a device may give up any record.
 func (b *Book) Keeps(name string, fresh bool, n uint64, digest [32]byte) {
 	l, now := &b.losses, holding{n: n}
 	was := l.held[name]
-	// Two records may make one state: then it has the one that is there.
+	// If two records make one state, the device has the record that the log has.
 	for _, s := range b.states[n] {
 		_, lost := l.cut[s.tip]
 		switch {
@@ -85,7 +87,7 @@ func (b *Book) Keeps(name string, fresh bool, n uint64, digest [32]byte) {
 	_, still := l.cut[now.tip]
 	to, undone := l.undone[loss]
 	if fresh || !lost || now == was || still && now.n > was.n || undone && to < was.n {
-		return // a device may have heard of a rollback, and have begun to follow it
+		return // a device may have heard of a rollback, and may have begun to follow the rollback
 	}
 	b.world.Count("a device lets go of lost records")
 	if loss > l.accepted && !b.Ended() {

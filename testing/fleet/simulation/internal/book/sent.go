@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/wire/compact"
 )
 
-// Sent checks a message before it is on its way.
+// Sent checks a message before the network carries the message.
 func (b *Book) Sent(p Process, kind frame.Kind, id string, data []byte) {
 	switch kind {
 	case frame.Announcing:
@@ -53,7 +53,7 @@ func (b *Book) carried(p Process, what string, n uint64, records wire.Records) {
 	})
 }
 
-// unpack puts the record of a short announcement in its place.
+// unpack writes the record of a short announcement back into the announcement.
 func (b *Book) unpack(p Process, a *compact.Announcement) {
 	if !a.Compact() || a.N-2 > uint64(len(b.chain)) {
 		return
@@ -123,8 +123,8 @@ func (b *Book) told(p Process, frame []byte) {
 	b.world.Count("catch-up")
 }
 
-// replied checks a device's reply: it belongs to a state that a log had, and has the same bytes
-// until the device sends another reply.
+// replied checks that a device's reply belongs to a state of some log, and that the device repeats
+// the reply with the same bytes until the device sends another reply.
 func (b *Book) replied(p Process, id string, frame []byte) {
 	r, err := wire.DecodeReply(frame)
 	if err != nil {
@@ -141,21 +141,21 @@ func (b *Book) replied(p Process, id string, frame []byte) {
 	stands, had := b.standing[id]
 	switch {
 	case r.Kind == wire.Decline && had && (stands.n != a.n || stands.tip != a.tip):
-		delete(b.standing, id) // it replaces what was sent before
+		delete(b.standing, id) // this reply replaces the reply that the device sent before
 	case r.Kind == wire.Contribution:
 		b.answersSurvey(a, &r)
 		b.contributed(p, a, frame)
 	}
 }
 
-// follows checks that a reply belongs to a state that a log had.
+// follows checks that a reply belongs to a state of some log.
 func (b *Book) follows(p Process, n uint64, tip wire.Tip) {
 	if !slices.Contains(b.tips[n], tip) {
 		b.world.Find("devices follow a log", "%v: a reply about record %d of no log", p, n)
 	}
 }
 
-// contributed checks that a contribution is the one that was sent before.
+// contributed checks that a contribution equals the contribution that the device sent before.
 func (b *Book) contributed(p Process, a answer, frame []byte) {
 	b.follows(p, a.n-1, a.tip)
 	if stands, had := b.standing[a.device]; had && stands.answer == a {

@@ -10,8 +10,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// contributors returns the devices whose contributions are in a round's terms, each once. For
-// medians these are the devices that the median is taken over.
+// contributors returns the devices whose contributions are in a round's terms, each device once.
+// With medians the contributors are the devices over which the coordinator took the median.
 func (b *Book) contributors(r *wire.Record, p *plan.Plan) ([]int, error) {
 	switch {
 	case p.Transport == plan.Relay:
@@ -32,7 +32,7 @@ func (b *Book) contributors(r *wire.Record, p *plan.Plan) ([]int, error) {
 	return counted, b.variates(r, p, counted)
 }
 
-// term returns the devices that a term's scalars count; all scalars must count the same.
+// term returns the devices that a term's scalars count; all scalars must count the same devices.
 // one finds the devices of a scalar that was divided by its scale.
 func (b *Book) term(r *wire.Record, plan *plan.Plan, t *wire.Term,
 	one func(v float64) ([]int, bool)) ([]int, error) {
@@ -106,8 +106,8 @@ func (b *Book) relayed(r *wire.Record, p *plan.Plan) (counted []int, err error) 
 	return counted, nil
 }
 
-// asSent checks that a contribution's bytes are those that a device of a slope sends: made once
-// from what it measured.
+// asSent checks that a contribution has the bytes that a device with this slope sends: the device
+// encodes its measurements once.
 func asSent(r *wire.Record, plan *plan.Plan, scalars wire.Scalars, slope float64) error {
 	var want wire.Scalars
 	for k := range int(plan.Steps) {
@@ -123,8 +123,8 @@ func asSent(r *wire.Record, plan *plan.Plan, scalars wire.Scalars, slope float64
 	return nil
 }
 
-// middle checks a round of medians: each is the slope of one device, or the mean of two,
-// with possibly as many devices on either side.
+// middle checks a round of medians. Each median is the slope of one device, or the mean of the
+// slopes of two devices, and equally many other devices can be on either side of the median.
 func (b *Book) middle(r *wire.Record, plan *plan.Plan) ([]int, error) {
 	s, count := b.scenario, int(r.Round.Contributors)
 	b.world.Count("median " + plan.Precision.String())
@@ -138,8 +138,8 @@ func (b *Book) middle(r *wire.Record, plan *plan.Plan) ([]int, error) {
 	})
 }
 
-// secondPhase checks that phase 2 corrects by the contributions of the same devices to
-// phase 1.
+// secondPhase checks that the correction in phase 2 comes from the contributions of the same
+// devices to phase 1.
 func (b *Book) secondPhase(r *wire.Record, plan *plan.Plan, counted []int) error {
 	if len(r.Round.Terms) != 2 {
 		return fmt.Errorf("it has %d terms, want 2", len(r.Round.Terms))
@@ -162,8 +162,8 @@ func (b *Book) secondPhase(r *wire.Record, plan *plan.Plan, counted []int) error
 	return nil
 }
 
-// variates checks that a round corrects by earlier contributions of its contributors, which
-// were counted by rounds that no rollback undid.
+// variates checks that a round's corrections are earlier contributions of the round's contributors,
+// counted by rounds that no rollback undid.
 func (b *Book) variates(r *wire.Record, plan *plan.Plan, counted []int) error {
 	if got := b.holders(r.Round.Slots); !slices.Equal(got, counted) {
 		return fmt.Errorf("it counts %v, its slots name %v", counted, got)
@@ -210,14 +210,14 @@ func (b *Book) noteVariate(r *wire.Round, t *wire.Term, of *wire.Round) {
 	}
 }
 
-// counts says whether round n counts a device. Its slots do not say so: a log that was lost in part
-// may have given one to another device since.
+// counts reports whether round n counts a device. The round's slots do not show that: a log that
+// lost records may have given a slot to another device since.
 func (b *Book) counts(n uint64, device int) bool {
 	return slices.ContainsFunc(b.chain[n-1].counted,
 		func(a answer) bool { return a.device == scenario.DeviceName(device) })
 }
 
-// holders returns the devices that have slots, ascending.
+// holders returns the devices that hold the given slots, ascending.
 func (b *Book) holders(slots []uint32) (devices []int) {
 	for d := range b.scenario.Devices {
 		for _, slot := range slots {

@@ -25,14 +25,14 @@ type vectors struct {
 	bytes map[[wire.ObjectLen]byte][]byte // all that were ever stored
 }
 
-// A vectorID identifies a vector that a device sent: its first piece's head without the
-// offset.
+// A vectorID identifies a vector that a device sent. The id is the head of the vector's first
+// piece, without the offset.
 type vectorID struct {
 	answer
 	head string
 }
 
-// A sentVector is a device's vector as far as it was sent, and its recipients.
+// A sentVector is a device's vector as far as the device has sent it, and the recipients.
 type sentVector struct {
 	head   wire.Upload
 	data   []byte
@@ -57,8 +57,8 @@ func headOf(u wire.Upload) []byte {
 	return u.Append(nil)
 }
 
-// Uploaded checks a piece that a device sends: it belongs to a state that a log had and to
-// the vector that the device sent before, and has the same bytes.
+// Uploaded checks a piece that a device sends. The piece must belong to a state of some log and to
+// the vector that the device sent before, and have the same bytes.
 func (b *Book) Uploaded(p Process, id string, frame []byte) {
 	u, err := wire.DecodeUpload(frame)
 	if err != nil {
@@ -124,9 +124,9 @@ func (b *Book) cameUpload(to Process, m *bus.Message) {
 	}
 }
 
-// mean checks the vector of a round with transport=dense: it was stored before the record,
-// and is the exact mean of as many devices' vectors as the record says, each once, that
-// reached its author.
+// mean checks the vector of a round with transport=dense. The log stored the vector before the
+// record. The vector is the exact mean of device vectors that reached the record's author: as many
+// as the record says, each once.
 func (b *Book) mean(r *wire.Record, plan *plan.Plan) {
 	name := nameOf(r)
 	object, ok := b.vectors.there[name]
@@ -160,7 +160,8 @@ func (b *Book) mean(r *wire.Record, plan *plan.Plan) {
 	}
 }
 
-// solves reports whether a mean is that of the vectors in taken and of more other devices.
+// solves reports whether mean is the mean of the vectors in taken and of more vectors of other
+// devices.
 func (b *Book) solves(mean []float64, devices [][]*sentVector, more int, taken []*sentVector) bool {
 	if more == 0 {
 		return b.isMean(mean, taken)
@@ -233,7 +234,7 @@ func (b *Book) Put(p Process, name runlog.ObjectName, data []byte) {
 	b.vectors.bytes[name.Digest] = b.vectors.there[name]
 }
 
-// Stored returns the vectors that the log has.
+// Stored returns the vectors that the log has now.
 func (b *Book) Stored() map[runlog.ObjectName][]byte { return maps.Clone(b.vectors.there) }
 
 // Object returns a vector that the log has.
@@ -262,7 +263,7 @@ func (b *Book) Within(p Process) bool {
 	return false
 }
 
-// Keep records that the log deletes the vectors of records up to n except these.
+// Keep records that the log deletes the vectors of records up to n, except the named vectors.
 func (b *Book) Keep(n uint64, names []runlog.ObjectName) {
 	maps.DeleteFunc(b.vectors.there, func(name runlog.ObjectName, _ []byte) bool {
 		return name.N <= n && !slices.Contains(names, name)
@@ -274,7 +275,7 @@ func (b *Book) Keep(n uint64, names []runlog.ObjectName) {
 	b.lacking()
 }
 
-// lacking checks that the log has a vector for each record whose vector must be kept.
+// lacking checks that the log has a vector for each record whose vector the log must keep.
 func (b *Book) lacking() {
 	for _, name := range b.Kept() {
 		if _, ok := b.vectors.there[name]; !ok {
@@ -284,8 +285,8 @@ func (b *Book) lacking() {
 	}
 }
 
-// Kept returns the vectors that the log must have after its last record: the latest on the
-// path to the state, and those that the last rollback left, until a round follows it.
+// Kept returns the vectors that the log must have after its last record: the latest vectors on the
+// path to the state, and those that the last rollback left, until a round follows the rollback.
 func (b *Book) Kept() []runlog.ObjectName {
 	p := b.scenario.Plan
 	if p.Transport != plan.DenseVectors {
@@ -315,7 +316,7 @@ func byRecord(names []runlog.ObjectName) {
 	slices.SortFunc(names, func(a, b runlog.ObjectName) int { return int(a.N) - int(b.N) })
 }
 
-// complete supplies a state with the vectors that it lacks.
+// complete gives a replica the vectors that the replica lacks.
 func (b *Book) complete(r *replica.Replica) error {
 	for _, o := range r.Missing() {
 		if err := r.Supply(o.Digest, b.vectors.bytes[o.Digest]); err != nil {

@@ -13,7 +13,7 @@ import (
 // Kind is the kind of a message.
 type Kind int
 
-// The kinds. Those of answers are named by what the answer does.
+// The kinds of messages. The kind of an answer is named by what the answer does.
 const (
 	Other Kind = iota
 	Announcing
@@ -30,8 +30,8 @@ const (
 	Bringing  // sends a piece of a record's vector
 )
 
-// Of returns the kind of a message on a subject, or of the answer to one, and whom it
-// concerns.
+// Of returns the kind of a message on a subject, or of an answer to that message, and the device
+// that the message concerns.
 func Of(subject string, answer bool) (Kind, string) {
 	tokens := strings.Split(subject, ".")
 	if len(tokens) < 3 || tokens[0] != "zo" {

@@ -6,8 +6,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// drawDense makes devices send vectors, in pieces so short that even these small models
-// need several.
+// drawDense makes devices send vectors, in pieces so short that even these small models need
+// several pieces.
 func (s *Scenario) drawDense(p *plan.Plan, rng *rand.Rand) {
 	p.Transport, p.DenseKeep = plan.DenseVectors, Pick[uint32](rng, 2, 2, 3, 16)
 	p.Precision, p.Aggregator, p.MaxScalar = plan.Single, plan.WeightedMean, 1e12

@@ -62,8 +62,9 @@ func (s *Scenario) drawPlan(rng *rand.Rand) error {
 	return nil
 }
 
-// normalize gives half of the plans that can have it the rule normalized; such runs have short
-// announcements. It draws nothing, so that seeds keep the rest of their histories.
+// normalize gives the rule normalized to half of the plans that can have that rule; runs with the
+// rule have short announcements. normalize draws no random number, so that seeds keep the rest of
+// their histories.
 func normalize(p *plan.Plan) {
 	q := *p
 	q.ServerRule, q.ServerBeta1, q.ServerBeta2 = plan.ServerNormalized, 0.9, 0.99
@@ -72,16 +73,18 @@ func normalize(p *plan.Plan) {
 	}
 }
 
-// hold gives half of the plans a bound that holds contributions until their round closes, but cuts
-// none of them, because their scalars show from which devices they are. It draws nothing.
+// hold gives half of the plans a bound on scalars. With a bound the coordinator holds contributions
+// until their round closes. The bound clips no scalar, because the scalars show from which devices
+// they come. hold draws no random number, so that seeds keep the rest of their histories.
 func hold(p *plan.Plan) {
 	if p.Bound = 0; p.RunKey[1]%2 == 0 && p.Transport != plan.DenseVectors {
 		p.Bound = 1e6
 	}
 }
 
-// drawMethod draws how contributions become a record. Halves have 11 bits, enough for the
-// slopes of two devices unless there are too many devices or they have weights.
+// drawMethod draws how the coordinator makes a record of contributions. Half floats have 11 bits:
+// enough for the slopes of two devices, unless there are too many devices or the devices have
+// weights.
 func (s *Scenario) drawMethod(p *plan.Plan, rng *rand.Rand) {
 	equal := p.Weights == plan.Equal
 	half := equal && s.Devices <= 6 && rng.IntN(2) == 0
@@ -110,8 +113,8 @@ func (s *Scenario) drawMethod(p *plan.Plan, rng *rand.Rand) {
 	}
 }
 
-// drawRounds draws the cohort and the deadlines. Devices that start late do not keep the
-// run from starting.
+// drawRounds draws the cohort and the deadlines. The run starts without the devices that start
+// late.
 func (s *Scenario) drawRounds(p *plan.Plan, rng *rand.Rand) {
 	present := s.Devices - s.Late
 	p.Members = uint32(1 + rng.IntN(present))
@@ -125,7 +128,7 @@ func (s *Scenario) drawRounds(p *plan.Plan, rng *rand.Rand) {
 	p.Shards = Pick[uint32](rng, 1, 1, 3)
 }
 
-// drawWeights gives devices weights, and makes room for these between the contributions of
+// drawWeights gives devices weights, and makes room for the weights between the contributions of
 // two devices.
 func (s *Scenario) drawWeights(p *plan.Plan, rng *rand.Rand) {
 	s.Weights = make([]uint32, s.Devices)
@@ -141,7 +144,7 @@ func (s *Scenario) drawWeights(p *plan.Plan, rng *rand.Rand) {
 	}
 }
 
-// drawLate lets contributions count that miss their record, if the plan can have it.
+// drawLate lets rounds count contributions that missed their record, if the plan allows that.
 func (s *Scenario) drawLate(p *plan.Plan, rng *rand.Rand) {
 	if p.Transport == plan.DenseVectors || p.Control != plan.NoControl ||
 		p.Aggregator != plan.WeightedMean || rng.IntN(2) == 0 {
@@ -149,11 +152,11 @@ func (s *Scenario) drawLate(p *plan.Plan, rng *rand.Rand) {
 	}
 	p.Late = uint32(1 + rng.IntN(4))
 	p.Async = uint8(rng.IntN(2))
-	rng.IntN(4) // scenarios keep the seeds that they had when plans chose a discount
+	rng.IntN(4) // keeps the random numbers that seeds had when drawLate chose a discount here
 	s.Slow = max(s.Slow, 0.05)
 }
 
-// drawStep makes devices find the step, if the plan can have it.
+// drawStep makes devices find the step size by a survey, if the plan allows that.
 func drawStep(p *plan.Plan, rng *rand.Rand) {
 	if p.Transport == plan.DenseVectors || p.Control != plan.NoControl || rng.IntN(3) > 0 {
 		return
@@ -164,8 +167,8 @@ func drawStep(p *plan.Plan, rng *rand.Rand) {
 	p.Rounds = max(p.Rounds, 7)
 }
 
-// drawGroups makes the devices of some plans share directions by groups. A mean of more than two
-// devices' slopes has more bits than a half.
+// drawGroups makes the devices of a group share directions, in some plans. A mean of more than two
+// devices' slopes has more bits than a half float.
 func (s *Scenario) drawGroups(p *plan.Plan, rng *rand.Rand) {
 	if p.Transport == plan.DenseVectors || p.Control != plan.NoControl || p.Late > 0 ||
 		p.Aggregator != plan.WeightedMean || p.Precision != plan.Single || rng.IntN(3) > 0 {

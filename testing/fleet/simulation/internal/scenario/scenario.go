@@ -1,5 +1,6 @@
-// Package scenario draws the content of a simulator's seed: parties, a plan, and how often faults
-// happen. The losses of its devices are such that a sum shows which devices are in it.
+// Package scenario draws the content of a simulator's seed: parties, a plan, and the rates of
+// faults. The losses of the devices are such that a sum of slopes shows which devices are in the
+// sum.
 package scenario
 
 import (
@@ -16,8 +17,8 @@ const RunName = "sim"
 // Mu is the probe distance: a power of two, so that a loss of mu*v gives a slope of exactly v.
 const Mu = 1.0 / 1024
 
-// A Scenario is what a seed draws before the run begins: the parties, the plan, and how often
-// faults happen.
+// A Scenario is what a seed determines before the run begins: the parties, the plan, and the rates
+// of faults.
 type Scenario struct {
 	Plan         *plan.Plan
 	Devices      int
@@ -32,7 +33,7 @@ type Scenario struct {
 	Snapshots    uint64   // records between snapshots of the witness; 0: none
 	Horizon      uint64   // most records that devices replay
 	Linger       time.Duration
-	Steps        int // scheduler's steps before everything is healed
+	Steps        int // events of the scheduler before it ends all faults
 	Slow         float64
 	Decline      float64
 	Piece        int // most bytes of a vector in a frame; 0: the production limit
@@ -41,11 +42,11 @@ type Scenario struct {
 	Drop, Double, Delay float64 // probability per message
 	LogFault            float64 // probability per operation of a shared log
 	Fault               float64 // probability per step
-	Faults              []int   // the kinds that this seed has, by their index
+	Faults              []int   // kinds of faults that this seed has, by their index
 }
 
-// Draw draws the scenario of a seed. fits says, for each kind of fault, which scenarios it fits;
-// nil means all.
+// Draw draws the scenario of a seed. fits says, for each kind of fault, which scenarios the fault
+// fits; nil means all.
 func Draw(rng *rand.Rand, fits []func(*Scenario) bool) (*Scenario, error) {
 	s := &Scenario{
 		Devices:      3 + rng.IntN(4),
@@ -78,7 +79,7 @@ func Draw(rng *rand.Rand, fits []func(*Scenario) bool) (*Scenario, error) {
 	s.LogFault = Pick(rng, 0, 0.05, 0.3)
 	s.Fault = Pick(rng, 0.01, 0.03, 0.1)
 	for i, fits := range fits {
-		// Every seed lacks some kinds, so that the others have more effect.
+		// Every seed lacks some kinds of faults, so that the other kinds have more effect.
 		if rng.IntN(3) > 0 && (fits == nil || fits(s)) {
 			s.Faults = append(s.Faults, i)
 		}

@@ -2,7 +2,8 @@ package scenario
 
 import "math"
 
-// What devices find. The loss along a move is a parabola with its least at 1.
+// Values that the devices of a survey find. The loss along a move is a parabola with its minimum at
+// 1.
 const (
 	FoundMu           = 1
 	FoundStep float32 = 0.8
@@ -16,13 +17,13 @@ func (s *Scenario) ProbeMu() float64 {
 	return Mu
 }
 
-// Scale makes the scalars of a contribution different from each other.
+// Scale is a factor that makes the scalars of one contribution different from each other.
 func Scale(n uint64, k, p int) float64 { return float64(uint64(1) << ((n + uint64(k+p)) % 3)) }
 
-// Slope is the slope of a device's loss along a direction, before its scale.
+// Slope is the slope of a device's loss along a direction, before the factor [Scale].
 func (s *Scenario) Slope(device int) float64 { return math.Pow(s.Radix, float64(device)) }
 
-// Solve finds count devices whose weighted mean is mean.
+// Solve finds count devices whose slopes have the weighted mean mean.
 func (s *Scenario) Solve(mean float64, count int) ([]int, bool) {
 	total := 0
 	for _, w := range s.Weights {
@@ -40,8 +41,8 @@ func (s *Scenario) Solve(mean float64, count int) ([]int, bool) {
 	return nil, false
 }
 
-// Digits finds count devices of which each adds its weight in its digit of sum, and which together
-// have this weight.
+// Digits finds count devices with the given total weight. Each device has its weight as its digit
+// of sum.
 func (s *Scenario) Digits(sum float64, weight, count int) (found []int, ok bool) {
 	found, ok = s.digits(sum)
 	for _, i := range found {
@@ -50,7 +51,7 @@ func (s *Scenario) Digits(sum float64, weight, count int) (found []int, ok bool)
 	return found, ok && weight == 0 && len(found) == count
 }
 
-// AnyDigits finds the devices whose weighted slopes add up to sum, which is rounded.
+// AnyDigits finds the devices whose weighted slopes add up to sum, where sum is rounded.
 func (s *Scenario) AnyDigits(sum float64) (found []int, ok bool) {
 	whole := math.Round(sum)
 	if math.Abs(whole-sum) > 1e-6*max(whole, 1) {
@@ -59,7 +60,7 @@ func (s *Scenario) AnyDigits(sum float64) (found []int, ok bool) {
 	return s.digits(whole)
 }
 
-// digits finds the devices of which each adds its weight in its digit of sum.
+// digits finds the devices that have their weights as their digits of sum.
 func (s *Scenario) digits(sum float64) (found []int, ok bool) {
 	for i, w := range s.Weights {
 		digit := int(math.Mod(sum, s.Radix))
