@@ -1,4 +1,4 @@
-// Package bowl has the loss of tests of whole runs.
+// Package bowl has the loss that tests of whole runs use.
 package bowl
 
 import (

@@ -12,15 +12,16 @@ import (
 type effect struct {
 	*pkg
 	dir string
-	// distance is 0 for a package that changed, 1 for one that names such a package, and so on.
+	// distance is 0 for a changed package, 1 for a package that names a changed package, and so on.
 	distance int
-	// code says that the package's code is affected, and so the packages that import it, not only its
-	// tests.
+	// code says that the change affects the package's code, and therefore the importers of the
+	// package, not only the package's tests.
 	code bool
 	why  string
 }
 
-// affected returns the packages whose tests the change of files can break, the closest first.
+// affected returns the packages whose tests a change of files can break, the smallest distance
+// first.
 func (t tree) affected(files []string) []*effect {
 	all := map[string]*effect{}
 	var wave []string
@@ -38,8 +39,9 @@ func (t tree) affected(files []string) []*effect {
 	})
 }
 
-// changed marks the package of a file, the nearest above it, and returns what importers
-// may name: its import path and directory, or none if only its tests changed.
+// changed marks the package of a file: the nearest package at or above the file's directory.
+// changed returns the names that importers may use, which are the package's import path and
+// directory, or nothing if only tests of the package changed.
 func (t tree) changed(file string, all map[string]*effect) []string {
 	if path.Base(file) == "go.mod" || path.Base(file) == "go.sum" {
 		return t.module(path.Dir(file), file, all)
@@ -60,13 +62,13 @@ func (t tree) changed(file string, all map[string]*effect) []string {
 	e.code = true
 	named := []string{p.path, dir}
 	if gone := path.Dir(file); gone != dir && strings.HasSuffix(file, ".go") {
-		// The package is deleted, and the question is which code still imports it.
+		// The package is deleted: affected must find the code that still imports the package.
 		named = append(named, path.Join(p.path, inside(dir, gone)), gone)
 	}
 	return named
 }
 
-// compiled says that a file is compiled into the package, not only into its tests.
+// compiled reports whether a file is compiled into the package, not only into the package's tests.
 func (p *pkg) compiled(file string) bool {
 	switch path.Ext(file) {
 	case ".go", ".s", ".h", ".c":
@@ -75,7 +77,7 @@ func (p *pkg) compiled(file string) bool {
 	return p.embeds
 }
 
-// module marks all packages of a module, whose requirements changed.
+// module marks all packages of a module whose requirements changed.
 func (t tree) module(dir, file string, all map[string]*effect) []string {
 	var named []string
 	for d, p := range t {
@@ -87,8 +89,8 @@ func (t tree) module(dir, file string, all map[string]*effect) []string {
 	return named
 }
 
-// importers marks the packages that name a package of wave in their code or their tests. It returns
-// the names of those that do so in their code, because these have importers, too.
+// importers marks the packages that name a package of wave in their code or their tests. importers
+// returns the names of those whose code does so, because the change reaches their importers too.
 func (t tree) importers(wave []string, distance int, all map[string]*effect) []string {
 	var next []string
 	for dir, p := range t {
@@ -108,8 +110,8 @@ func (t tree) importers(wave []string, distance int, all map[string]*effect) []s
 	return next
 }
 
-// readers marks the packages with a string that is a path to the file, or to a directory
-// of data above it, and those that look at all files of its extension.
+// readers marks the packages with a string that is a path to the file, or to a data directory above
+// the file, and the packages that read all files with the file's extension.
 func (t tree) readers(file string, all map[string]*effect) {
 	for dir, p := range t {
 		if ext := path.Ext(file); p.code["."] && p.code[ext] || p.test["."] && p.test[ext] {
@@ -135,7 +137,8 @@ func (t tree) mark(all map[string]*effect, dir string, distance int, why string)
 	}
 }
 
-// any returns the first of wave that is in n. The repository's directory names no package.
+// any returns the first name of wave that is in n. The name of the repository's directory never
+// counts.
 func (n names) any(wave []string) (string, bool) {
 	i := slices.IndexFunc(wave, func(w string) bool { return w != "." && n[w] })
 	if i < 0 {

@@ -1,17 +1,16 @@
 // Affected lists the tests that a change can break, in all modules of the repository. It reads the
-// changed files on stdin, one a line, by their path in the repository, and is what check.sh quick
-// asks:
+// changed files on stdin, one a line, by their path in the repository. check.sh quick runs it:
 //
 //	git diff --name-only --no-renames HEAD | go -C testing run ./cmd/affected
 //
-// It prints a line for each package that the change affects, tested or untested:
+// Affected prints a line for each package that the change affects, tested or untested:
 //
 //	distance  module  package  tested  why
 //
-// The distance is 0 if a file of the package changed, 1 if the package imports a changed one, or if
-// a path in a string of its code leads to a changed file, 2 if it imports one of those, and so on.
-// The closest come first. The code of a package affects its importers; its tests and their data do
-// not.
+// The distance is 0 if a file of the package changed. The distance is 1 if the package imports a
+// package at distance 0, or if a string in the package's code is a path to a changed file, and so
+// on. The packages with the smallest distance come first. A change of a package's code affects its
+// importers; a change of its tests and their data does not.
 package main
 
 import (

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// A tree is the Go code of a repository: its packages by their directory.
+// A tree is the Go code of a repository: the packages by their directory.
 type tree map[string]*pkg
 
 // A pkg is a directory of Go files, for all build tags.
@@ -22,14 +22,14 @@ type pkg struct {
 	path   string // the import path
 	tests  bool   // it has tests
 	embeds bool   // it embeds files
-	// The imports, directories and files of the repository that strings of its code, or of its tests,
-	// could name.
+	// The imports, directories and files of the repository that strings of the package's code, or of
+	// the package's tests, could name.
 	code, test names
 }
 
 type names map[string]bool
 
-// read reads all modules under root. Files that the go command ignores are ignored here too.
+// read reads all modules under root. read ignores the files that the go command ignores.
 func read(root fs.FS) (tree, error) {
 	t := tree{}
 	modules := map[string]string{}
@@ -53,7 +53,7 @@ func ignored(name string) bool {
 	return name == "testdata" || name != "." && (name[0] == '.' || name[0] == '_')
 }
 
-// modulePath notes the path of the module whose go.mod is in dir, if one is.
+// modulePath notes the module path from the go.mod in dir, if dir has a go.mod.
 func modulePath(root fs.FS, dir string, modules map[string]string) error {
 	text, err := fs.ReadFile(root, path.Join(dir, "go.mod"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -99,7 +99,7 @@ func (t tree) add(root fs.FS, name string, modules map[string]string) error {
 	return nil
 }
 
-// add adds what s could name: a path may start at the package, at its module, or at the
+// add adds the paths that s could name: a path may start at the package, at its module, or at the
 // repository, where a command runs. "." is the whole repository.
 func (n names) add(s, dir, module string) {
 	if strings.ContainsAny(s, " \n:*%") || !strings.Contains(s, "/") && !extension(s) {
@@ -117,13 +117,13 @@ func (n names) add(s, dir, module string) {
 	}
 }
 
-// extension says whether s is the extension of a file.
+// extension reports whether s is a file extension.
 func extension(s string) bool {
 	return len(s) > 1 && s[0] == '.' && !strings.ContainsAny(s[1:], "./")
 }
 
-// stringsOf returns the string literals of a Go file, as far as it can be read: if the file does
-// not compile, tests will report that.
+// stringsOf returns the string literals of a Go file, up to the first syntax error: tests will
+// report a file that does not compile.
 func stringsOf(text []byte) []string {
 	var all []string
 	var s scanner.Scanner
@@ -142,7 +142,7 @@ func stringsOf(text []byte) []string {
 	}
 }
 
-// up returns the first of dir and the directories above it that ok accepts.
+// up returns the first directory that ok accepts, of dir and the directories above dir.
 func up(dir string, ok func(string) bool) (string, bool) {
 	for {
 		if ok(dir) {

@@ -4,8 +4,9 @@
 //	go -C testing run ./cmd/day
 //	go -C testing run ./cmd/day --devices 60 --length 2h --every 10m --json
 //
-// Runs of one seed have the same phones, which come, go and lose their radio at the same moments,
-// whatever the plan. So it compares plans, such as plans with late work, at equal hours.
+// Runs with the same seed have the same phones, which come, go and lose their radio at the same
+// moments, whatever the plan. So the command compares plans, such as plans with late work, at equal
+// hours.
 package main
 
 import (

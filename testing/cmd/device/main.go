@@ -1,6 +1,6 @@
-// Command device is one device of a run, for tests that need devices in separate processes
-// or on other processors. It takes part in a run, with its own quadratic loss, until the
-// run ends, and prints its final state.
+// Command device is one device of a run, for tests that need devices in separate processes or on
+// other processors. The device takes part in a run, with its own quadratic loss, until the run
+// ends, and prints its final state.
 package main
 
 import (
@@ -26,7 +26,7 @@ type Report struct {
 	Arch   string `json:"arch"`
 	N      uint64 `json:"n"`
 	Digest string `json:"digest"`
-	// Contributions is how many rounds this device's scalars went into.
+	// Contributions is how many rounds counted a contribution of this device.
 	Contributions int `json:"contributions"`
 }
 
@@ -77,7 +77,7 @@ func takePart(ctx context.Context, url, run, id string, dim int) (*Report, error
 	return report, nil
 }
 
-// quadratic is the mean of (x_i - t_i)^2 over the parameters; each device has its own t.
+// quadratic is the mean of (x_i - t_i)^2 over the parameters; each device has a different t.
 func quadratic(id string) func(context.Context, []float32, objective.Batch) (float64, error) {
 	h := fnv.New32a()
 	h.Write([]byte(id))

@@ -14,12 +14,12 @@ import (
 
 // A network is the broker that all parties share.
 type network interface {
-	// connect returns a bus of its own for a party, and the bytes at its socket.
+	// connect returns a separate bus for a party, and the counter of bytes at the party's socket.
 	connect(id string) (bus.Bus, *broker.Traffic, error)
 	close()
 }
 
-// newNetwork starts a broker, or names one that runs elsewhere.
+// newNetwork starts a broker, or uses a broker that runs elsewhere.
 func newNetwork(kind string) (network, error) {
 	switch {
 	case kind == "memory":
@@ -77,7 +77,7 @@ func (s *server) close() {
 	}
 }
 
-// pipes hands out in-process connections whose other end belongs to the broker's part.
+// pipes makes in-process connections. The other end of each connection belongs to the broker.
 type pipes struct {
 	broker  *broker.Broker
 	traffic *broker.Traffic

@@ -7,15 +7,15 @@ import (
 	"github.com/zofl/zofl/bus"
 )
 
-// A tally counts the messages that devices give to the bus for the coordinator.
+// A tally counts the messages for the coordinator that devices pass to the bus.
 type tally struct {
 	replies, requests atomic.Uint64
 }
 
 func (t *tally) sum() uint64 { return t.replies.Load() + t.requests.Load() }
 
-// A counting bus counts a device's messages. All that a device publishes or requests is for
-// the coordinator.
+// A counting bus counts a device's messages. A device publishes and requests only for the
+// coordinator.
 type counting struct {
 	bus.Bus
 	tally *tally

@@ -11,10 +11,10 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 )
 
-// connecting is how many connections are opened at once: each waits for a greeting.
+// connecting is how many connections a fleet opens at once: each connection waits for a greeting.
 const connecting = 8
 
-// A fleet is devices that run.
+// A fleet is a set of running devices.
 type fleet struct {
 	tally   tally
 	clients []*client.Client
@@ -23,7 +23,7 @@ type fleet struct {
 	errs    list[error]
 }
 
-// nothing is a loss without cost.
+// nothing is a loss that costs nothing.
 func nothing(context.Context, []float32, objective.Batch) (float64, error) { return 0, nil }
 
 // startFleet connects devices and then runs them all.
@@ -52,7 +52,8 @@ func startFleet(ctx context.Context, o *options, n network, run string) (*fleet,
 	}
 	for i, c := range f.clients {
 		f.running.Go(func() {
-			// Devices of one context would contend for its lock. Elsewhere each has its own.
+			// Devices with one shared context would contend for its lock. In production each device has its
+			// own context.
 			ctx, cancel := context.WithCancelCause(ctx)
 			defer cancel(nil)
 			if err := c.Run(ctx); err != nil {

@@ -1,23 +1,23 @@
 // Fleet runs a whole fleet in one process: the production coordinator, production devices whose
-// loss costs nothing, and a broker between them. It measures the cost of a round and of each part,
-// and checks that no message was lost.
+// loss costs nothing, and a broker between them. Fleet measures the cost of a round and of each
+// part, and checks that no message was lost.
 //
 //	go -C testing run ./cmd/fleet --devices 1000 --rounds 200
 //	    [--broker memory|embedded|URL] [--target N] [--store DIR] [--json]
 //
-// Brokers are memory (bus.Memory), embedded (a nats-server in this process, connections are
-// pipes) or the URL of a server elsewhere.
+// The broker is memory (bus.Memory), embedded (a nats-server in this process, with pipes as
+// connections) or the URL of a server elsewhere.
 //
-// Every message of a device to the coordinator is counted where the device hands it to the bus. A
-// message is lost if no counter of the coordinator has it. The program fails if any message was
-// lost or came twice, or if a device does not end with the state of the log. If a round takes
-// longer than the plan's reannounce, the coordinator asks again. Duplicates then are counted, and
-// are no fault.
+// Fleet counts every message of a device to the coordinator when the device passes the message to
+// the bus. A message is lost if no counter of the coordinator counts it. Fleet fails if any message
+// was lost or came twice, or if a device does not end with the state of the log. If a round takes
+// longer than the plan's reannounce, the coordinator asks again. Fleet then counts duplicate
+// messages, but does not fail because of them.
 //
 //	go -C testing run ./cmd/fleet --soak 1h --chaos SEED [--devices 100] [--stall 1m]
 //
-// lets faults happen to a fleet for an hour: see testing/fleet/soak. It prints a line a minute,
-// and fails with the seed if anything was wrong.
+// applies faults to a fleet for an hour: see testing/fleet/soak. The command prints a line a
+// minute, and fails with the seed if it found an error.
 package main
 
 import (
@@ -91,7 +91,7 @@ func command(out io.Writer, o *options) error {
 	return errors.Join(err, r.fault())
 }
 
-// soakFor lets faults happen to a fleet.
+// soakFor applies faults to a fleet.
 func soakFor(out io.Writer, o *options) error {
 	err := soak.Run(soak.Config{Devices: o.devices, For: o.soak, Seed: o.chaos, Stall: o.stall,
 		Line: min(time.Minute, o.soak/5), Check: min(3*time.Minute, o.soak/3), Out: out})

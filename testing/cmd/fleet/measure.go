@@ -59,8 +59,8 @@ type meter struct {
 	samples  int64
 }
 
-// record times rounds. When it is called for a round, the next one is not yet announced, so
-// that nobody works meanwhile.
+// record times rounds. When the coordinator calls record for a round, it has not announced the next
+// round, so that no device works meanwhile.
 func (m *meter) record(e report.Event) error {
 	if e.Kind != report.RoundDone {
 		return nil
@@ -135,7 +135,7 @@ func measure(o *options) (*result, error) {
 	return f.finish(ctx, m, c, log, stop, ended)
 }
 
-// openLog opens a file log in a directory, or one in memory.
+// openLog opens a file log in a directory, or a log in memory if dir is empty.
 func openLog(dir string) (runlog.Log, error) {
 	if dir == "" {
 		return &runlog.Memory{}, nil
@@ -161,8 +161,8 @@ func lead(ctx context.Context, n network, p *plan.Plan, log runlog.Log, m *meter
 	return c, nil
 }
 
-// finish waits for the end of the run on all devices, and stops the coordinator when it has
-// read their last messages.
+// finish waits for the end of the run on all devices. Then finish stops the coordinator, once the
+// coordinator has read the devices' last messages.
 func (f *fleet) finish(ctx context.Context, m *meter, c *coordinator.Coordinator,
 	log runlog.Log, stop context.CancelCauseFunc, ended <-chan error) (*result, error) {
 	all := make(chan struct{})
@@ -216,7 +216,7 @@ func (f *fleet) differing(ctx context.Context, log runlog.Log) (n int, err error
 	return n, nil
 }
 
-// quantile returns the duration that a part q of the rounds did not exceed.
+// quantile returns the duration that a fraction q of the rounds did not exceed.
 func quantile(rounds []time.Duration, q float64) time.Duration {
 	sorted := slices.Sorted(slices.Values(rounds))
 	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]

@@ -12,8 +12,8 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// The parts that share the process. A goroutine belongs to the part that started it, by a
-// label that goroutines inherit.
+// The parts that share the process. A goroutine belongs to the part that started it; a label, which
+// goroutines inherit, names the part.
 const (
 	brokerPart      = "broker"
 	coordinatorPart = "coordinator"
@@ -23,7 +23,7 @@ const (
 
 var parts = []string{brokerPart, coordinatorPart, devicesPart, runtimePart}
 
-// as runs f as a part, on a goroutine of its own, and returns when it has.
+// as runs f as a part, on a separate goroutine, and returns when f has returned.
 func as(part string, f func()) {
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -57,8 +57,8 @@ func (s *sampler) stop() (shares map[string]float64, samples int64, err error) {
 	return shares, samples, nil
 }
 
-// partOf returns the part that a sample of the CPU belongs to. bus.Memory has no goroutine of
-// its own between a sender and a receiver: its work is done by the sender's.
+// partOf returns the part to which a sample of the CPU belongs. bus.Memory has no goroutine between
+// a sender and a receiver: the sender's goroutine does its work.
 func partOf(s *profile.Sample) string {
 	label := s.Label["part"]
 	if len(label) == 0 {
@@ -73,8 +73,8 @@ func partOf(s *profile.Sample) string {
 	return label[0]
 }
 
-// heapOf splits the live heap by the code that allocated it. The profile is of samples; its
-// sum is scaled to the whole.
+// heapOf splits the live heap by the code that allocated it. The heap profile is a sample; heapOf
+// scales the sum of the sample to the whole heap.
 func heapOf() (parted map[string]int64, stacks int64, err error) {
 	runtime.GC()
 	runtime.GC() // the profile shows the heap after the collection before the last
@@ -101,8 +101,8 @@ func heapOf() (parted map[string]int64, stacks int64, err error) {
 	return parted, int64(m.StackInuse), nil
 }
 
-// allocator returns the part whose code allocated a sample of the heap. Allocations by nats.go's
-// own goroutines count as the devices': the coordinator has one connection.
+// allocator returns the part whose code allocated a sample of the heap. Allocations by goroutines
+// of nats.go count for the devices, because the coordinator has only one connection.
 func allocator(s *profile.Sample) string {
 	part := runtimePart
 	for name := range functions(s) {

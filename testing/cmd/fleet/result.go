@@ -25,7 +25,7 @@ type result struct {
 	Parts      map[string]part `json:"parts"`
 	Stacks     int64           `json:"stack_bytes"`
 
-	// At the sockets of devices, of one device and round; 0: the bus has none.
+	// Bytes at the sockets of devices, of one device in one round; 0: the bus has no sockets.
 	Up   float64 `json:"bytes_up"`
 	Down float64 `json:"bytes_down"`
 
@@ -75,7 +75,7 @@ func newResult(m *meter, f *fleet, c report.Counters) *result {
 	return r
 }
 
-// print writes a table, and how each figure was measured.
+// print writes a table of figures, and says how each figure was measured.
 func (r *result) print(out io.Writer) {
 	fmt.Fprintf(out, "%d devices, d = %d, broker %s, %d rounds\n", r.Devices, r.Dim, r.Broker,
 		r.Rounds)
@@ -107,7 +107,7 @@ func (r *result) print(out io.Writer) {
 
 func mib(n int64) float64 { return float64(n) / (1 << 20) }
 
-// fault returns the event that must not happen in an undisturbed run.
+// fault returns an error if an event occurred that must not happen in an undisturbed run.
 func (r *result) fault() error {
 	switch {
 	case r.Lost != 0:

@@ -20,7 +20,7 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// A lab is where devices are measured: a broker, and the program that devices run.
+// A lab is the environment for measuring devices: a broker, and the program that devices run.
 type lab struct {
 	dir    string // for its files
 	ca     string // file with the broker's certificate
@@ -43,7 +43,7 @@ func newLab() (*lab, error) {
 	return l, nil
 }
 
-// serve starts the broker; devices find its authority in a file.
+// serve starts the broker, and writes the certificate of its authority into a file for devices.
 func (l *lab) serve() error {
 	a, err := broker.NewAuthority()
 	if err != nil {
@@ -93,8 +93,8 @@ func (l *lab) build() (string, error) {
 
 var errFinished = errors.New("the measurement is over")
 
-// lead runs a coordinator of a new run for one device until stop is called. Its rounds are
-// those of DeComFL with K = 1, P = 10.
+// lead runs a coordinator of a new run for one device until the caller calls stop. The run's rounds
+// are those of DeComFL with K = 1, P = 10.
 func (l *lab) lead(dim int) (run string, stop func() error, err error) {
 	run = fmt.Sprintf("run-%d", l.last.Add(1))
 	p, err := preset.Unbound("decomfl", run, uint64(dim))

@@ -1,13 +1,13 @@
 // Footprint measures what a device costs: the size of its program, its memory, the allocations of a
-// round, and the time until it contributes. Every device is a process with the client and nothing
-// else. The broker, with TLS, and the coordinator run in this process.
+// round, and the time until the device contributes. Every device is a process with nothing but the
+// client. The broker, with TLS, and the coordinator run in this process.
 //
 //	go -C testing run ./cmd/footprint [--json] [--only size,memory,alloc,start]
 //	    [--runs 3] [--rounds 200]
 //
-// Memory is Linux's accounting of the process. VmHWM is the peak resident memory. Its part
-// RssFile, at most the program's size, is pages that processes share and the kernel may
-// drop. A figure is the median of --runs processes; for memory it is the largest.
+// Memory is Linux's accounting of the process. VmHWM is the peak resident memory. RssFile is the
+// part of the resident memory that processes share and the kernel may drop, at most the program's
+// size. A figure for memory is the largest of --runs processes. Any other figure is the median.
 package main
 
 import (

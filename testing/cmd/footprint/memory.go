@@ -24,9 +24,9 @@ var modes = []mode{
 	{"mobile", "client/mobile, simple", 2},
 }
 
-// Go collects when garbage equals live memory, or every two minutes. Rounds here follow
-// each other within milliseconds, so the first comes first. A limit on Go's memory makes it
-// collect earlier and return memory to the system.
+// Go collects garbage when garbage equals live memory, or every two minutes. The rounds measured
+// here follow each other within milliseconds, so the first condition decides. A limit on Go's
+// memory makes Go collect earlier and return memory to the system.
 const (
 	defaults = "GOGC=100"
 	goBeside = 6_000_000 // bytes besides the vectors, for a device with a limit
@@ -82,7 +82,7 @@ func (k *look) detail() string {
 	return strings.Join(parts, ", ")
 }
 
-// largest returns the looks of the run with the largest peaks, mark by mark.
+// largest returns, for each mark, the measurement with the largest peak over all runs.
 func (l *lab) largest(t trial, runs int) (most []look, err error) {
 	for range runs {
 		looks, err := l.measure(t)

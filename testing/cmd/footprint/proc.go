@@ -23,8 +23,8 @@ func memoryOf(pid int) (resident, error) {
 	return parseStatus(string(b))
 }
 
-// parseStatus reads /proc/<pid>/status. A missing line is an error: a process that has
-// ended has none of these lines.
+// parseStatus reads /proc/<pid>/status. A missing line is an error, because the status of an ended
+// process has none of these lines.
 func parseStatus(text string) (r resident, err error) {
 	fields := map[string]*int64{"VmHWM": &r.peak, "VmRSS": &r.now, "RssAnon": &r.anon,
 		"RssFile": &r.file}

@@ -22,7 +22,7 @@ const patience = 5 * time.Minute
 type trial struct {
 	face  string // flat, stream, mobile or mobile-block
 	dim   int
-	marks []int64  // contributions at which it is measured
+	marks []int64  // contributions at which the device is measured
 	env   []string // added to this process's environment
 }
 
@@ -32,7 +32,7 @@ type look struct {
 	resident
 }
 
-// measure runs a device, the only one of its run, through its marks.
+// measure runs a device, the only device of its run, through its marks.
 func (l *lab) measure(t trial) (looks []look, err error) {
 	path, err := l.device()
 	if err != nil {
@@ -50,7 +50,8 @@ func (l *lab) measure(t trial) (looks []look, err error) {
 	return follow(cmd, len(t.marks))
 }
 
-// follow starts a device, measures it at each of its marks, and returns when it has ended.
+// follow starts a device, measures the device at each of its marks, and returns when the device has
+// ended.
 func follow(cmd *exec.Cmd, marks int) (looks []look, err error) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -8,28 +8,29 @@ import (
 	"strings"
 )
 
-// program is built for a Pi, and may take sizeMost bytes there.
+// program is built for a Raspberry Pi, and may take sizeMost bytes there.
 const (
 	program  = "examples/sensor"
 	sizeMost = 9_000_000
 )
 
-// A target is a processor of a Pi.
+// A target is a processor of a Raspberry Pi.
 type target struct {
 	name string
 	env  []string
 	ld   string // linker flags for small size
 }
 
-// On 32-bit ARM the linker pads each part of a program to 64 KiB, for kernels with such
-// pages; a Pi's kernel has pages of 4 KiB.
+// On 32-bit ARM the linker pads each part of a program to 64 KiB, for kernels with pages of 64 KiB.
+// The kernel of a Raspberry Pi has pages of 4 KiB.
 var targets = []target{
 	{"arm v6", []string{"GOOS=linux", "GOARCH=arm", "GOARM=6"}, " -R 0x1000"},
 	{"arm v7", []string{"GOOS=linux", "GOARCH=arm", "GOARM=7"}, " -R 0x1000"},
 	{"arm64", []string{"GOOS=linux", "GOARCH=arm64"}, ""},
 }
 
-// sparing flags restrict inlining to the packages that work on vectors, and those they use.
+// sparing flags restrict inlining to the packages that work on vectors, and to the packages that
+// those use.
 var sparing = []string{
 	"-gcflags=all=-l", "-gcflags=math=", "-gcflags=math/bits=", "-gcflags=math/rand/...=",
 	"-gcflags=encoding/binary=",
@@ -37,7 +38,7 @@ var sparing = []string{
 	"-gcflags=github.com/zofl/zofl/client/replica=", "-gcflags=github.com/zofl/zofl/internal/...=",
 }
 
-// sizes builds the program for each target, by default and for small size.
+// sizes builds the program for each target, with default flags and with flags for small size.
 func sizes(l *lab, _ *options) (figures []figure, err error) {
 	dir, err := root()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A crowd is the devices of a run. The bus's goroutine that delivers announcements owns it,
+// A crowd is the devices of a run. The bus's goroutine that delivers announcements owns the crowd,
 // except the atomics.
 type crowd struct {
 	Members
@@ -19,7 +19,7 @@ type crowd struct {
 	ids    []string
 
 	asked, sent atomic.Uint64
-	selecting   []time.Duration // for each announcement: to compute who is asked
+	selecting   []time.Duration // for each announcement: the time to compute which devices are asked
 	answering   chan<- time.Time
 }
 
@@ -32,7 +32,7 @@ func newIDs(devices int) []string {
 	return ids
 }
 
-// hear answers an announcement for all devices that it asks.
+// hear answers an announcement for all devices that the announcement asks.
 func (c *crowd) hear(m bus.Message) {
 	a, tip, isNew := c.Hear(m.Data)
 	if !isNew {

@@ -16,12 +16,12 @@ import (
 	"github.com/zofl/zofl/wire/compact"
 )
 
-// Members are simulated devices of a run, which have one bus. They evaluate no loss and keep no
-// model. One goroutine calls their methods, except Join.
+// Members are simulated devices of a run, which share one bus. Members evaluate no loss and keep no
+// model. One goroutine calls the methods of Members, except Join.
 type Members struct {
 	Bus  bus.Bus
 	Plan *plan.Plan
-	Rand *rand.Rand // of the scalars
+	Rand *rand.Rand // draws the scalars
 
 	n       uint64 // of the last announcement
 	attempt uint32
@@ -30,8 +30,8 @@ type Members struct {
 	block   []float32
 }
 
-// Join lets every device ask for its place, many at a time. It calls placed for each that has one,
-// from many goroutines.
+// Join sends every device's request to join, many at a time. Join calls placed for each device that
+// has a slot, from many goroutines.
 func (m *Members) Join(ctx context.Context, ids []string,
 	placed func(id string, slot uint32)) error {
 	const atOnce = 64
@@ -55,11 +55,11 @@ func (m *Members) Join(ctx context.Context, ids []string,
 	return <-failed
 }
 
-// ask sends one device's request to join, until the coordinator listens.
+// ask sends one device's request to join, and repeats the request until the coordinator answers.
 func (m *Members) ask(ctx context.Context, id string) (slot uint32, err error) {
 	subject, frame := subjects.Join(m.Plan.Run, id), (&wire.JoinRequest{}).Append(nil)
 	for {
-		// The coordinator answers nobody before record 1 is stored.
+		// The coordinator answers no request before record 1 is stored.
 		limited, cancel := context.WithTimeout(ctx, time.Second)
 		b, err := m.Bus.Request(limited, subject, frame)
 		cancel()
@@ -80,8 +80,9 @@ func (m *Members) ask(ctx context.Context, id string) (slot uint32, err error) {
 	}
 }
 
-// Hear reads an announcement. It is not new if it opens no round or was heard before: every device
-// that answers has done so already. A contribution has the tip.
+// Hear reads an announcement. isNew is false if the announcement opens no round, or if Members
+// heard it before: then every device that answers has answered already. A contribution needs the
+// tip.
 func (m *Members) Hear(frame []byte) (a *wire.Announcement, tip wire.Tip, isNew bool) {
 	read, err := compact.Decode(frame)
 	if err != nil || read.State != wire.Open || read.N == m.n && read.Attempt == m.attempt {

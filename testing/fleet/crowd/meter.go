@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 )
 
-// A meter receives the coordinator's events. The coordinator's goroutine owns it, until ended
-// is closed.
+// A meter receives the coordinator's events. Until ended is closed, the coordinator's goroutine
+// owns the meter.
 type meter struct {
 	marks     []uint64
 	answering chan time.Time // when the crowd began to answer
@@ -37,7 +37,7 @@ func (m *meter) Record(e report.Event) error {
 	return nil
 }
 
-// liveHeap returns the bytes of objects that a garbage collection leaves.
+// liveHeap returns the bytes of the objects that survive a garbage collection.
 func liveHeap() uint64 {
 	runtime.GC()
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}

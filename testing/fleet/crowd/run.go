@@ -18,7 +18,7 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// A Config gives the size of a crowd, and its work.
+// A Config gives the size of a crowd, and the work of the crowd.
 type Config struct {
 	Devices int
 	Target  int // contributions of a round
@@ -28,28 +28,28 @@ type Config struct {
 	Marks   []uint64 // rounds after which the heap is measured
 }
 
-// A Result is the work of a crowd. Durations are wall time.
+// A Result is the outcome of a crowd's run. Durations are wall time.
 type Result struct {
 	Devices int
 	Rounds  uint64
 	Joining time.Duration // until all had joined
 
-	// Select is how long the crowd takes to compute which devices are asked: work that real devices
-	// share. Round is the time from a round's first reply to its record in the log.
+	// Select is how long the crowd takes to compute which devices are asked. In a real fleet the
+	// devices share this work. Round is the time from a round's first reply to its record in the log.
 	SelectP50, RoundP50, RoundP99 time.Duration
 
 	Asked, Sent uint64 // devices asked, replies sent
-	Lost        int64  // replies sent that are in no counter
+	Lost        int64  // replies sent that no counter of the coordinator counts
 	Counters    report.Counters
 
-	Before uint64 // bytes of live heap before the coordinator was made: the ids
+	Before uint64 // bytes of live heap (the ids) before the coordinator was made
 	Heap   []Heap // all live heap after marked rounds
 }
 
 // A Heap is the bytes of live heap after a round.
 type Heap struct{ Round, Bytes uint64 }
 
-// plan returns the plan of a crowd's run. Round 1 waits until everybody has joined.
+// plan returns the plan of a crowd's run. Round 1 waits until all devices have joined.
 func (c *Config) plan() (*plan.Plan, error) {
 	p, err := preset.Unbound("decomfl", "crowd", 16)
 	if err != nil {
@@ -65,8 +65,8 @@ func (c *Config) plan() (*plan.Plan, error) {
 	return p, plancheck.Validate(p)
 }
 
-// Run lets a crowd join and answer rounds. It measures the heap of the whole process: nothing
-// else should run.
+// Run lets a crowd join and answer rounds. Run measures the heap of the whole process, so no other
+// work should run in the process.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
 	plan, err := cfg.plan()
 	if err != nil {
@@ -101,10 +101,11 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	return r, nil
 }
 
-// errOver ends the coordinator's context once all replies are counted.
+// errOver ends the coordinator's context once the coordinator has counted all replies.
 var errOver = errors.New("crowd: over")
 
-// conduct runs the coordinator until the run has ended and everything sent was counted.
+// conduct runs the coordinator until the run has ended and the coordinator has counted all replies
+// sent.
 func (c *crowd) conduct(
 	ctx context.Context, lead *coordinator.Coordinator, m *meter, r *Result,
 ) error {

@@ -19,11 +19,11 @@ type line int
 const (
 	up     line = iota
 	loud        // the process knows that it is offline
-	silent      // what it sends vanishes, and it hears nothing
+	silent      // the network drops what the process sends, and the process receives nothing
 )
 
-// A station is one end of the network: the coordinator, or a phone. The network's lock guards
-// it.
+// A station is one end of the network: the coordinator, or a phone. The network's lock guards a
+// station.
 type station struct {
 	line           line
 	latency        time.Duration // one way, about; 0: the coordinator
@@ -33,14 +33,15 @@ type station struct {
 	sent, received uint64        // bytes as on a NATS connection
 }
 
-// departs returns when a message leaves the radio. It overtakes none.
+// departs returns when a message leaves the radio. A message overtakes no earlier message.
 func (s *station) departs(now time.Duration, m *bus.Message) time.Duration {
 	s.sent += frameSize("PUB", m, "")
 	s.sending = max(now+s.delay(), s.sending+time.Microsecond)
 	return s.sending
 }
 
-// arrives returns when a message that departs from elsewhere reaches its process.
+// arrives returns when a message that departs from another station reaches the process of this
+// station.
 func (s *station) arrives(departs time.Duration) time.Duration {
 	s.receiving = max(departs+s.delay(), s.receiving+time.Microsecond)
 	return s.receiving
@@ -53,7 +54,7 @@ func (s *station) delay() time.Duration {
 	return vary(s.latency, s.rng)
 }
 
-// frameSize returns the bytes of a message on a NATS connection. sid is what a MSG has between
+// frameSize returns the bytes of a message on a NATS connection. sid is the text of a MSG between
 // subject and length, with its space.
 func frameSize(verb string, m *bus.Message, sid string) uint64 {
 	size := len(verb) + 1 + len(m.Subject) + len(sid) + 1 +
@@ -64,8 +65,8 @@ func frameSize(verb string, m *bus.Message, sid string) uint64 {
 	return uint64(size)
 }
 
-// An access is one process's way to the network. After the process was killed or has ended, its
-// calls have no effect.
+// An access is one process's access to the network. After the process was killed or has ended,
+// calls of the access have no effect.
 type access struct {
 	net     *network
 	station *station
@@ -79,7 +80,7 @@ func (n *network) access(s *station) *access {
 	return &access{net: n, station: s, ended: make(chan struct{})}
 }
 
-// end ends the process's access.
+// end ends the access of the process.
 func (a *access) end() {
 	n := a.net
 	n.mu.Lock()
@@ -96,8 +97,8 @@ func (a *access) end() {
 	}
 }
 
-// reach returns an error unless the process can send. vanish says that the message is lost. The
-// caller holds the network's lock.
+// reach returns an error unless the process can send. vanish says that the network drops the
+// message. The caller holds the network's lock.
 func (a *access) reach() (vanish bool, err error) {
 	switch {
 	case a.over:
@@ -122,7 +123,8 @@ func (a *access) Publish(subject string, data []byte) error {
 	return nil
 }
 
-// A subscription is a process that listens. handle must not wait: the network calls it.
+// A subscription is a process that listens. handle must not wait, because the network's goroutine
+// calls handle.
 type subscription struct {
 	owner   *access
 	pattern string
@@ -169,7 +171,7 @@ type inbox struct {
 func (in *inbox) receive(m bus.Message) {
 	select {
 	case in.answer <- m.Data:
-	default: // not the first
+	default: // the inbox has its first answer already
 	}
 }
 

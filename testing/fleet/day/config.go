@@ -13,7 +13,7 @@ import (
 
 // A Config says which day to simulate.
 type Config struct {
-	Seed    uint64        // of the phones, their data and all that happens to them
+	Seed    uint64        // determines the phones, their data and all events
 	Devices int           // phones; 0: 500
 	Length  time.Duration // virtual time, from midnight; 0: 24 h
 	Every   time.Duration // virtual time that one Hour of the history covers; 0: 1 h
@@ -50,17 +50,17 @@ type Fleet struct {
 	Biased bool
 }
 
-// A Spread is a log-normal distribution over phones: half of them have less than Median, about
-// two thirds are within a factor of exp(Sigma) of it. A phone varies around its own value by a
-// factor of 0.75 to 1.5.
+// A Spread is a log-normal distribution over phones: half of the phones have a value below Median,
+// and about two thirds have a value within a factor of exp(Sigma) of Median. Each time a phone's
+// value is the phone's own value times a random factor from 0.75 to 1.5.
 type Spread struct {
 	Median time.Duration
 	Sigma  float64
 }
 
-// Phones is a fleet of phones: most run the app at night, on the charger. Sessions last 40 min
-// in the mean. A third of the phones take more than 17 s for the 11 evaluations of a round,
-// one in ten more than 40 s.
+// Phones is a fleet of phones. Most phones run the app at night, on the charger. The mean length of
+// a session is 40 min. A third of the phones take more than 17 s for the 11 evaluations of a round,
+// and a tenth take more than 40 s.
 func Phones() *Fleet {
 	f := &Fleet{
 		Session: 40 * time.Minute, Killed: 0.3,
@@ -115,12 +115,12 @@ func (c Config) withDefaults() (Config, error) {
 // draw returns the value of one phone.
 func (s Spread) draw(rng *rand.Rand) time.Duration { return s.at(rng.NormFloat64()) }
 
-// at returns the value that lies so many deviations above the median.
+// at returns the value that lies the given number of deviations above the median.
 func (s Spread) at(deviations float64) time.Duration {
 	return time.Duration(float64(s.Median) * math.Exp(s.Sigma*deviations))
 }
 
-// vary returns the value of a phone this time.
+// vary returns d times a random factor from 0.75 to 1.5.
 func vary(d time.Duration, rng *rand.Rand) time.Duration {
 	return time.Duration(float64(d) * (0.75 + 0.75*rng.Float64()))
 }

@@ -37,12 +37,12 @@ func Simulate(t *testing.T, cfg Config) (h *History, err error) {
 	return h, err
 }
 
-// Main is the body of a program that simulates days: testing/synctest wants a test. It calls
-// run with the program's arguments, prints the error, and exits.
+// Main is the body of a program that simulates days. testing/synctest wants a test, so Main runs
+// one. Main calls run with the program's arguments, prints the error, and exits.
 func Main(run func(t *testing.T, args []string) error) {
 	debug.SetGCPercent(400) // a day of 500 phones then takes 150 MB
 	args := os.Args[1:]
-	os.Args = os.Args[:1] // the flags of tests are not the program's
+	os.Args = os.Args[:1] // the test's flags are not the program's flags
 	all := func(string, string) (bool, error) { return true, nil }
 	test := func(t *testing.T) {
 		if err := run(t, args); err != nil {

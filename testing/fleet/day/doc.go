@@ -5,18 +5,20 @@
 //
 //	h := day.Run(t, day.Config{Seed: 1})
 //
-// To compare plans, change one that [NewPlan] returns, and simulate both with the same seed: the
-// phones then come, go and lose their radio at the same moments. Command testing/cmd/day prints
-// a day.
+// To compare plans, change a plan that [NewPlan] returns, and simulate both plans with the same
+// seed: the phones then come, go and lose their radio at the same moments. Command testing/cmd/day
+// prints a day.
 //
 // # What is simulated
 //
-// The clock is that of testing/synctest. One goroutine owns the network: it delivers one message
-// or makes one phone come, go or lose its radio, waits until everybody has reacted, and goes on.
-// A message takes the latencies of both ends; messages between two ends keep their order, as on
-// a NATS connection. A loss evaluation takes the phone's time, and is then computed in full.
+// The clock is the virtual clock of testing/synctest. One goroutine owns the network. That
+// goroutine delivers one message, or makes one phone come, go or lose its radio. Then the goroutine
+// waits until all processes have reacted, and continues. A message takes the latency of the
+// sender's end plus the latency of the receiver's end. Messages between two ends keep their order,
+// as on a NATS connection. The simulation waits the phone's time for a loss evaluation, and
+// computes the loss in full.
 //
-// A phone whose app is stopped ends its client's Run. A killed phone does nothing more: it does not
-// even save a checkpoint. Either comes back with the content of its store. A radio that is lost
-// either fails all calls, or drops all messages in silence.
+// If a phone's app is stopped, its client's Run ends. A killed phone stops at once, and does not
+// even save a checkpoint. Both kinds of phone return with the content of their store. While a phone
+// has no radio, either all its calls fail, or the network drops all its messages silently.
 package day

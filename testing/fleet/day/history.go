@@ -15,16 +15,16 @@ type History struct {
 
 	Counters report.Counters // of the coordinator, at the end
 	Arrived  uint64          // replies that reached the coordinator
-	Lost     uint64          // messages to or from phones without radio, or that had ended
+	Lost     uint64          // messages to or from phones that had no radio or had ended
 
 	Pauses      int           // times that the run paused
-	PausedFor   time.Duration // virtual time in which it was paused
+	PausedFor   time.Duration // virtual time in which the run was paused
 	FinalState  report.State
-	FinalReason string // why it is paused at the end
+	FinalReason string // why the run is paused at the end
 
-	// States are the phones' states that were compared with that of the log, at the end of each
-	// session; Differ names those that differ. Behind is the largest lag of a phone behind the
-	// log at the end, in records, among phones that have been there for a minute.
+	// States is how many times the simulation compared a phone's state with the log's state, at the
+	// end of a session. Differ names the phones whose state differs. Behind is the largest lag of a
+	// phone behind the log at the end, in records, among phones that have been present for a minute.
 	States int
 	Differ []string
 	Behind uint64
@@ -33,10 +33,10 @@ type History struct {
 	Digest string   // of the final model, in hexadecimal
 }
 
-// An Hour is the events in a part of the day. Counts are of that part.
+// An Hour is the events of a part of the day. All counts are for that part.
 type Hour struct {
 	End     time.Duration // virtual time at its end, since midnight
-	Present float64       // phones whose app runs and whose radio works, in the mean
+	Present float64       // mean number of phones whose app runs and whose radio works
 
 	Rounds        uint64
 	Attempts      uint64 // of these rounds, the first ones included

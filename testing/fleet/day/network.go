@@ -10,11 +10,11 @@ import (
 	"github.com/zofl/zofl/bus"
 )
 
-// A network carries messages in virtual time, and runs scheduled events. The goroutine of run does
-// one thing at a time, and calls the handlers.
+// A network carries messages in virtual time, and runs scheduled events. The goroutine of run
+// performs one event at a time, and calls the handlers.
 type network struct {
 	began time.Time
-	wake  chan struct{} // has a token when something became the next thing to do
+	wake  chan struct{} // has a token when an earlier event has been scheduled
 
 	mu       sync.Mutex // guards what follows, and the lines of stations
 	things   []thing    // sorted: the next one is the last
@@ -23,10 +23,10 @@ type network struct {
 	patterns []*subscription
 	inboxes  map[string]*inbox
 	inbox    uint64 // number of the last inbox
-	lost     uint64 // messages that reached nobody because of a lost radio or an ended process
+	lost     uint64 // messages that reached no process because of a lost radio or an ended process
 }
 
-// A thing is to be done at a moment.
+// A thing is an event scheduled for a moment.
 type thing struct {
 	at     time.Duration // since the network began
 	number uint64        // in order of scheduling
@@ -41,14 +41,14 @@ func newNetwork() *network {
 // now returns the virtual time since the network began.
 func (n *network) now() time.Duration { return time.Since(n.began) }
 
-// at schedules something.
+// at schedules an event.
 func (n *network) at(at time.Duration, do func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.schedule(at, do)
 }
 
-// schedule is at for callers that hold mu.
+// schedule does the same as at, for callers that hold mu.
 func (n *network) schedule(at time.Duration, do func()) {
 	n.number++
 	next := thing{at, n.number, do}
@@ -63,8 +63,8 @@ func (n *network) schedule(at time.Duration, do func()) {
 	}
 }
 
-// run does everything up to a moment. Each event begins after everybody has reacted to the event
-// before, so no two race.
+// run performs all events up to a moment. Each event begins after all processes have reacted to the
+// event before, so that no two events race.
 func (n *network) run(until time.Duration) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -87,8 +87,8 @@ func (n *network) run(until time.Duration) {
 	}
 }
 
-// take removes the next thing if it is due. Otherwise it returns when the next one is, or a
-// moment after until.
+// take removes the next event if the event is due. Otherwise take returns the time of the next
+// event, or a moment after until.
 func (n *network) take(until time.Duration) (next thing, due bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -103,7 +103,7 @@ func (n *network) take(until time.Duration) (next thing, due bool) {
 	return next, true
 }
 
-// send puts a message on its way to all listeners, and returns their number. The caller holds mu.
+// send queues a message for all listeners, and returns their number. The caller holds mu.
 func (n *network) send(from *access, m bus.Message) (heard int) {
 	departs := from.station.departs(n.now(), &m)
 	if in := n.inboxes[m.Subject]; in != nil {
@@ -121,7 +121,7 @@ func (n *network) send(from *access, m bus.Message) (heard int) {
 	return heard
 }
 
-// carry delivers a message to a process, unless that has ended or has no radio by then.
+// carry delivers a message to a process, unless by then the process has ended or has no radio.
 func (n *network) carry(departs time.Duration, to *access, m *bus.Message, deliver func()) {
 	size := frameSize("MSG", m, " 1")
 	n.schedule(to.station.arrives(departs), func() {

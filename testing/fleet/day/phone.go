@@ -41,7 +41,7 @@ func (w *world) random(order int) *rand.Rand {
 	return rand.New(rand.NewPCG(w.cfg.Seed, uint64(order)))
 }
 
-// newPhone returns a phone whose work takes a time that lies this many deviations above the median.
+// newPhone returns a phone whose time for an evaluation lies this many deviations above the median.
 func (w *world) newPhone(order int, deviations float64) *phone {
 	f := w.cfg.Fleet
 	rng := w.random(order)
@@ -91,7 +91,7 @@ func (p *phone) start() error {
 				return false
 			}
 		}},
-		// No two phones have the same, so that no two act at the same moment.
+		// No two phones have the same timeout, so that no two phones act at the same moment.
 		RequestTimeout: 5*time.Second + time.Duration(13+p.order)*time.Microsecond,
 	})
 	if err != nil {
@@ -107,7 +107,7 @@ func (p *phone) start() error {
 	return nil
 }
 
-// lose takes the radio away; regain gives it back.
+// lose takes the radio away; regain restores the radio.
 func (p *phone) lose(silently bool) {
 	p.setLine(loud)
 	if silently {
@@ -137,7 +137,7 @@ func (p *phone) end() {
 	p.awaitNext()
 }
 
-// stop ends the app and waits for it.
+// stop ends the app and waits until the app has ended.
 func (p *phone) stop(killed bool) {
 	if killed {
 		p.app.access.end()
@@ -151,8 +151,8 @@ func (p *phone) stop(killed bool) {
 	p.app = nil
 }
 
-// mayWork says whether the phone's battery allows work. The client's goroutine calls it, while
-// the network's waits.
+// mayWork reports whether the phone's battery allows work. The client's goroutine calls mayWork,
+// while the network's goroutine waits.
 func (p *phone) mayWork() bool {
 	s := &p.sessions[0]
 	f := p.w.cfg.Fleet

@@ -9,12 +9,12 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// runName is the run of every day.
+// runName is the name of the run of every day.
 const runName = "day"
 
-// NewPlan returns the plan of a day of devices phones: decomfl on the digits, P = 10, a round of
-// at most a minute that wants a tenth of all phones and accepts a fiftieth. The run key depends
-// on the seed. Change what you compare, and give the plan to [Config].
+// NewPlan returns the plan of a day of devices phones: decomfl on the digits, P = 10. A round lasts
+// at most a minute, wants replies of a tenth of all phones and accepts a fiftieth. The run key
+// depends on the seed. To compare plans, change the returned plan, and set it in [Config].
 func NewPlan(seed uint64, devices int) (*plan.Plan, error) {
 	p, err := preset.Unbound("decomfl", runName, Dim)
 	if err != nil {

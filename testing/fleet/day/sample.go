@@ -31,7 +31,7 @@ func (w *world) Record(e report.Event) error {
 	return nil
 }
 
-// resumed adds to the time of pauses, if the run is paused. The caller holds mu.
+// resumed adds the length of a pause to the total, if the run is paused. The caller holds mu.
 func (w *world) resumed() {
 	if w.pausedAt >= 0 {
 		w.history.PausedFor += w.net.now() - w.pausedAt
@@ -64,7 +64,7 @@ func (w *world) sample() {
 	w.hour, w.before, w.bytes, w.seconds = Hour{}, counters, [2]uint64{sent, received}, 0
 }
 
-// evaluate measures the model; it returns 0, 0 before record 1.
+// evaluate measures the model; before record 1 evaluate returns 0, 0.
 func (l *log) evaluate(test *softmax.Classifier) (loss, accuracy float64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -86,7 +86,7 @@ func (w *world) traffic() (sent, received uint64) {
 	return sent, received
 }
 
-// count sets the numbers that the coordinator counted since the last call.
+// count sets the counts of the hour to what the coordinator counted since the last call.
 func (h *Hour) count(now, before *report.Counters) {
 	h.Contributions = now.Contributions - before.Contributions
 	h.Declines = now.Declines - before.Declines

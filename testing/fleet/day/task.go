@@ -26,8 +26,9 @@ const (
 	labelAlpha  = 0.3  // concentration of a phone's labels, see data.Dirichlet
 )
 
-// A task is the training problem of the phones. It evaluates their losses while they wait for their
-// time to pass, on goroutines to which the virtual clock does not apply.
+// A task is the training problem of the phones. The task evaluates the phones' losses while the
+// phones wait for their time to pass. The goroutines that evaluate losses are outside the virtual
+// clock.
 type task struct {
 	train, test *softmax.Classifier
 	shares      [][]int // by phone: its samples
@@ -42,8 +43,9 @@ type query struct {
 	answer  chan<- float64
 }
 
-// newTask deals the digits of a seed. With sorted, phones with lower numbers hold lower digits.
-// It is called outside the bubble of the virtual clock, so that its channels are not in it.
+// newTask distributes the digits of a seed over the phones. With sorted, phones with lower numbers
+// hold lower digits. Call newTask outside the bubble of the virtual clock, so that its channels are
+// not in the bubble.
 func newTask(seed uint64, devices int, sorted bool) (*task, error) {
 	train := data.Digits(devices*samplesEach, 2*seed).Shrink(28 / side)
 	test := data.Digits(testSamples, 2*seed+1).Shrink(28 / side)
@@ -90,7 +92,7 @@ type phoneLoss struct {
 	phone   int
 	batcher *data.Batcher
 	share   int
-	work    time.Duration // of an evaluation, about
+	work    time.Duration // of an evaluation, before the random factor
 	rng     *rand.Rand
 	mayWork func() bool
 }
@@ -110,8 +112,9 @@ func (l *phoneLoss) Samples() int { return l.share }
 // MayWork implements [objective.Policy].
 func (l *phoneLoss) MayWork(objective.Work) bool { return l.mayWork() }
 
-// Loss implements [objective.Flat]: it takes the phone's time. When its context ends it returns a
-// moment later: the client waits for both, and the runtime would choose which is first.
+// Loss implements [objective.Flat]. Loss takes the phone's time. When its context ends, Loss
+// returns a moment later: the client waits for both the context and Loss, and the Go runtime would
+// choose which of them comes first.
 func (l *phoneLoss) Loss(ctx context.Context, x []float32, b objective.Batch) (float64, error) {
 	t := time.NewTimer(vary(l.work, l.rng))
 	defer t.Stop()

@@ -43,8 +43,8 @@ func (f *Fleet) timeline(rng *rand.Rand, length time.Duration) (sessions []sessi
 	return sessions
 }
 
-// awaken draws when a phone that went at a moment comes back. It comes at such a rate that the
-// share of the hour is present: present/(1-present) times the rate at which phones go.
+// awaken draws when a phone that went at a moment comes back. Phones come at present/(1-present)
+// times the rate at which phones go, so that the share of phones present is that of the hour.
 func (f *Fleet) awaken(rng *rand.Rand, at, length time.Duration) time.Duration {
 	left := rng.ExpFloat64()
 	for at < length {

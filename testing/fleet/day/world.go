@@ -18,7 +18,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// A world is a day under way. The network's goroutine owns it, except what mu guards.
+// A world is a day in simulation. The network's goroutine owns the world, except what mu guards.
 type world struct {
 	cfg    Config
 	net    *network
@@ -30,7 +30,7 @@ type world struct {
 	before report.Counters // at the beginning of the current hour
 	bytes  [2]uint64       // sent and received by phones before it
 
-	present int           // phones
+	present int           // phones present now
 	seconds float64       // of presence in this hour
 	since   time.Duration // when present last changed
 
@@ -64,14 +64,14 @@ func (l *log) Append(ctx context.Context, n uint64, record []byte) error {
 	return nil
 }
 
-// holds reports whether the log makes a state after record n.
+// holds reports whether digest is the log's state after record n.
 func (l *log) holds(n uint64, digest [32]byte) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return n <= uint64(len(l.states)) && digest == l.states[n-1]
 }
 
-// newWorld prepares a day. It is called in the bubble of the virtual clock.
+// newWorld prepares a day. Call newWorld in the bubble of the virtual clock.
 func newWorld(cfg Config, task *task) (*world, error) {
 	w := &world{cfg: cfg, net: newNetwork(), task: task,
 		history: &History{Seed: cfg.Seed, Devices: cfg.Devices},
@@ -115,7 +115,7 @@ func (c counting) Subscribe(subject string, handle func(bus.Message)) (bus.Subsc
 	})
 }
 
-// lastCalls is longer than a loss goes on after its context has ended.
+// lastCalls is longer than a loss continues after its context has ended.
 const lastCalls = time.Second
 
 // run simulates the day.
@@ -146,7 +146,7 @@ func (w *world) run() *History {
 // caughtUp is how long a phone may take to catch up after its app or its radio came back.
 const caughtUp = time.Minute
 
-// finish compares the phones that are there with the log, and stops them.
+// finish compares the states of the present phones with the log, and stops the phones.
 func (w *world) finish() {
 	w.sample()
 	behind := uint64(0)
@@ -190,14 +190,14 @@ func (w *world) check(p *phone) {
 	}
 }
 
-// fault notes an error that should not be.
+// fault notes an error that should not occur.
 func (w *world) fault(who string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.history.Faults = append(w.history.Faults, strings.Join([]string{who, err.Error()}, ": "))
 }
 
-// presence notes that so many more phones are present.
+// presence notes that more additional phones are present.
 func (w *world) presence(more int) {
 	now := w.net.now()
 	w.seconds += float64(w.present) * (now - w.since).Seconds()

@@ -10,15 +10,15 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 )
 
-// Resources that may grow from the first check to a later one.
+// Limits of the growth of resources from the first check to a later check.
 const (
-	moreGoroutines = 20       // beside one a device, for its losses
+	moreGoroutines = 20       // besides one goroutine for each device's losses
 	moreFiles      = 10       // of connections that are closing
-	moreHeap       = 16 << 20 // beside what the log's index takes
+	moreHeap       = 16 << 20 // besides the memory of the log's index
 	heapARecord    = 64
 )
 
-// obeys is how long the coordinator may take to pause, however short Config.Stall is.
+// obeys is how long the coordinator may take to pause the run, however short Config.Stall is.
 const obeys = time.Minute
 
 // A usage is the resource use of this process.
@@ -35,7 +35,7 @@ func use(records uint64) usage {
 	return usage{runtime.NumGoroutine(), openFiles(), m.HeapAlloc, records}
 }
 
-// openFiles counts file descriptors; 0 where the system has no such directory.
+// openFiles counts file descriptors. It returns 0 if the system has no /proc/self/fd.
 func openFiles() int {
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -58,7 +58,7 @@ func (u usage) grown(first usage, devices int) error {
 	return nil
 }
 
-// check heals all faults, pauses the run, and compares everybody with the log. Then it does
+// check ends all faults, pauses the run, and compares all devices with the log. Then check does
 // everything else that needs a paused run.
 func (s *soak) check(also ...func() error) {
 	began := time.Now()
@@ -77,7 +77,7 @@ func (s *soak) check(also ...func() error) {
 
 // agree waits until all devices have the log's state, and compares the resource use.
 func (s *soak) agree() error {
-	reason := fmt.Sprint("check ", s.checks+1) // a status may still tell of the last one's pause
+	reason := fmt.Sprint("check ", s.checks+1) // a status may still show the pause of the last check
 	s.lead.c.Load().Pause(reason)
 	if err := within(obeys, func() error {
 		if now := s.lead.c.Load().Status(); now.State != report.Paused || now.Reason != reason {
@@ -101,7 +101,7 @@ func (s *soak) agree() error {
 	return s.until(func() error { return use(s.witness.N()).grown(s.first, len(s.devices)) })
 }
 
-// differing says which device has another state than the log.
+// differing returns an error that names a device whose state differs from the log's.
 func (s *soak) differing() error {
 	want := s.witness.Digest()
 	for _, d := range s.devices {
@@ -114,10 +114,10 @@ func (s *soak) differing() error {
 	return nil
 }
 
-// until calls f until it returns nil, or returns its error once Config.Stall has passed.
+// until calls f until f returns nil. After Config.Stall until returns f's last error.
 func (s *soak) until(f func() error) error { return within(s.cfg.Stall, f) }
 
-// within is until with a limit of its own.
+// within is until with an explicit limit.
 func within(limit time.Duration, f func() error) error {
 	end := time.Now().Add(limit)
 	for {

@@ -17,7 +17,8 @@ import (
 	"github.com/zofl/zofl/client/objective"
 )
 
-// A mood is how a device's loss behaves. A loss that runs may still have an earlier one.
+// A mood is how a device's loss behaves. A loss that is already running may still have the device's
+// previous mood.
 type mood struct {
 	kind  moodKind
 	takes time.Duration // a slow loss
@@ -40,15 +41,15 @@ var (
 	errMood = errors.New("the loss failed")
 )
 
-// A device is a client that stops and returns. One goroutine at a time starts and stops it.
+// A device is a client that stops and returns. One goroutine at a time starts and stops the device.
 type device struct {
 	id    string
 	index int
 	dir   string
 	proxy *bustest.Proxy
-	wrong func(error) // told of what must not happen
+	wrong func(error) // receives errors that must not occur
 
-	mood atomic.Pointer[mood] // nil: it is well
+	mood atomic.Pointer[mood] // nil: the device has no fault
 
 	client  atomic.Pointer[client.Client]
 	conn    *nats.Conn
@@ -72,7 +73,7 @@ func (d *device) feels() mood {
 	return mood{}
 }
 
-// Loss is a quadratic with a minimum of this device.
+// Loss is a quadratic with a minimum that differs for each device.
 func (d *device) Loss(ctx context.Context, x []float32, _ objective.Batch) (float64, error) {
 	takes := takes
 	switch m := d.feels(); m.kind {
@@ -133,7 +134,7 @@ func (d *device) stop() error {
 	return d.store.Close()
 }
 
-// crash takes the connection away first, so that nobody hears of it.
+// crash cuts the connection first, so that no party learns of the crash.
 func (d *device) crash() error {
 	d.proxy.Bar(true)
 	defer d.proxy.Bar(false)
@@ -141,5 +142,5 @@ func (d *device) crash() error {
 	return d.stop()
 }
 
-// lose loses the store of a device that is stopped.
+// lose deletes the store of a stopped device.
 func (d *device) lose() error { return os.RemoveAll(d.dir) }

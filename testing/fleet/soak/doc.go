@@ -1,13 +1,13 @@
-// Package soak runs a fleet for as long as one likes while faults happen to it: the production
-// coordinator on a file log, a nats-server that listens on TCP, and production devices with
-// stores, all in this process. Each party reaches the server through a proxy of its own.
+// Package soak runs a fleet for a chosen time while faults happen to the fleet: the production
+// coordinator on a file log, a nats-server that listens on TCP, and production devices with stores,
+// all in this process. Each party reaches the server through its own proxy.
 //
-// With a seed, faults are drawn from it, several at a time: devices stop, crash and return,
-// some without their store; losses fail, are not a number, hang or are slow; policies say no;
-// connections are cut or stand still; coordinator and server stop and come back.
+// A seed, if given, determines the faults, of which several happen at a time. Devices stop, crash
+// and return, some without their store. Losses fail, are not a number, hang or are slow. Policies
+// refuse work. Connections break or stall. Coordinator and server stop and come back.
 //
-// At every check all faults are healed and the run is paused. Then the log must verify, and
-// all devices must have its state. Goroutines, file descriptors and the heap must not have
-// grown since the first check. Between checks no more than Config.Stall may pass without a
-// round.
+// At every check the soak ends all faults and pauses the run. Then the log must verify, and all
+// devices must have the log's state. Goroutines, file descriptors and the heap must not have grown
+// since the first check by more than the limits. Between checks a round must end at least once in
+// Config.Stall.
 package soak

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// A fault is something that happens to a party.
+// A fault is a disturbance of a party.
 type fault struct {
 	name   string
 	weight int
-	most   time.Duration // it lasts from 0 to this
-	// begin begins the fault and returns a function that undoes it. They are called by one goroutine.
+	most   time.Duration // the fault lasts from 0 to this time
+	// begin begins the fault and returns a function that undoes the fault. One goroutine calls both.
 	begin func(s *soak, d *device, rng *rand.Rand) (undo func() error, err error)
-	whole bool // it happens to the coordinator or the server, not to a device
+	whole bool // the fault concerns the coordinator or the server, not a device
 }
 
 var faults = []fault{
@@ -89,16 +89,16 @@ func serverAway(s *soak, _ *device, _ *rand.Rand) (func() error, error) {
 	return s.server.start, nil
 }
 
-// chaos is the faults that go on. The goroutine of the soak owns it.
+// chaos is the set of current faults. The goroutine of the soak owns chaos.
 type chaos struct {
 	rng     *rand.Rand
 	counts  map[string]int
-	healing chan struct{} // closed: undo all
+	healing chan struct{} // closed: undo all faults
 	going   sync.WaitGroup
 
 	mu      sync.Mutex // guards what follows
 	devices map[*device]bool
-	whole   bool // a fault of the coordinator or the server goes on
+	whole   bool // a fault of the coordinator or the server is under way
 }
 
 func newChaos(seed uint64) *chaos {
@@ -106,7 +106,7 @@ func newChaos(seed uint64) *chaos {
 		healing: make(chan struct{}), devices: map[*device]bool{}}
 }
 
-// draw draws a fault by weight.
+// draw draws a fault; faults have weights.
 func (c *chaos) draw() *fault {
 	sum := 0
 	for _, f := range faults {
@@ -121,7 +121,8 @@ func (c *chaos) draw() *fault {
 	panic("soak: internal error: no fault drawn")
 }
 
-// disturb begins a fault, unless its party has one already, or half of the devices have one.
+// disturb begins a fault, unless the fault's party has a fault already, or half of the devices have
+// one.
 func (c *chaos) disturb(s *soak) {
 	f, d := c.draw(), s.devices[c.rng.IntN(len(s.devices))]
 	seed := c.rng.Uint64()

@@ -21,8 +21,8 @@ import (
 
 var errStopped = errors.New("the coordinator is stopped")
 
-// A leader is a coordinator on a file log that stops and returns. One goroutine at a time
-// starts and stops it.
+// A leader is a coordinator on a file log that stops and returns. One goroutine at a time starts
+// and stops the leader.
 type leader struct {
 	dir   string
 	plan  *plan.Plan
@@ -30,7 +30,7 @@ type leader struct {
 	wrong func(error)
 
 	rounds  atomic.Uint64
-	last    atomic.Int64 // when a round was last done, in Unix nanoseconds
+	last    atomic.Int64 // when the last round ended, in Unix nanoseconds
 	longest atomic.Int64 // the longest time between two rounds, in nanoseconds
 
 	c       atomic.Pointer[coordinator.Coordinator]
@@ -83,15 +83,15 @@ func (l *leader) record(e report.Event) error {
 	return nil
 }
 
-// stalled returns how long no round was done.
+// stalled returns the time since the last round ended.
 func (l *leader) stalled() time.Duration {
 	return time.Duration(time.Now().UnixNano() - l.last.Load())
 }
 
-// excuse begins the time without a round anew.
+// excuse restarts the time that stalled returns.
 func (l *leader) excuse() { l.last.Store(time.Now().UnixNano()) }
 
-// follow applies to a replica the records that it lacks.
+// follow applies to a replica the records that the replica lacks.
 func (l *leader) follow(r *replica.Replica) error {
 	var failed error
 	err := l.log.Read(context.Background(), r.N()+1, func(n uint64, record []byte) bool {

@@ -13,7 +13,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 )
 
-// How soon parties return to a server: sooner than phones, so that more happens in an hour.
+// Delays after which parties reconnect to a server. Phones wait longer; with these delays more
+// happens in an hour.
 const (
 	reconnectMin = 50 * time.Millisecond
 	reconnectMax = 500 * time.Millisecond
@@ -27,8 +28,8 @@ type server struct {
 	broker *broker.Broker
 }
 
-// startServer listens at a port below those that systems give to outgoing connections: one of
-// those could take the port while the server is away.
+// startServer listens at a port below the ports that systems give to outgoing connections: an
+// outgoing connection could otherwise take the port while the server is stopped.
 func startServer() (*server, error) {
 	var err error
 	for range 100 {
@@ -57,7 +58,7 @@ func (s *server) stop() {
 	s.broker.Shutdown()
 }
 
-// connect connects a party through its proxy. It need not succeed now.
+// connect connects a party through its proxy. connect may return before the connection exists.
 func connect(p *bustest.Proxy, id string) (*nats.Conn, error) {
 	return nats.Connect("nats://"+p.Address(), append(client.ConnectOptions(id),
 		nats.IgnoreDiscoveredServers(),

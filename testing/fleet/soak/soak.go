@@ -26,19 +26,19 @@ const (
 	takes    = 5 * time.Millisecond // a loss of a healthy device
 )
 
-// Config says what to run.
+// Config configures a soak.
 type Config struct {
 	Devices int
 	For     time.Duration
-	Seed    uint64        // of the faults; 0: none happen
+	Seed    uint64        // determines the faults; 0: no faults
 	Stall   time.Duration // the longest time without a round; 0 is one minute
 	Line    time.Duration // from one line of the table to the next; 0 is a minute
 	Check   time.Duration // from one check to the next; 0 is three minutes
 	Out     io.Writer     // for the table
 }
 
-// A soak is a fleet that faults happen to. Its fields are of the goroutine of Run, except
-// what has its own lock.
+// A soak is a fleet that suffers faults. The goroutine of Run owns the fields, except those with
+// their own lock.
 type soak struct {
 	cfg     Config
 	dir     string
@@ -49,7 +49,7 @@ type soak struct {
 	chaos   *chaos
 	proxies []*bustest.Proxy
 
-	witness *replica.Replica // the log, replayed
+	witness *replica.Replica // a replica that replays the log
 	first   usage
 	checks  int
 	checked time.Duration // in checks
@@ -58,7 +58,7 @@ type soak struct {
 	wrong []error
 }
 
-// Run runs the fleet and returns all that was wrong.
+// Run runs the fleet and returns all errors found.
 func Run(cfg Config) error {
 	s, err := newSoak(cfg)
 	if err != nil {
@@ -86,8 +86,8 @@ func newSoak(cfg Config) (*soak, error) {
 		witness: replica.New(replica.Config{Run: run})}, nil
 }
 
-// planOf returns the plan of the run. Rounds ask all devices and close with the first half, or at
-// the deadline with a quarter.
+// planOf returns the plan of the run. Each round asks all devices. The round closes when half of
+// the devices have replied, or at the deadline if a quarter have.
 func planOf(devices int) (*plan.Plan, error) {
 	p, err := preset.Unbound("decomfl", run, dim)
 	if err != nil {
@@ -135,7 +135,7 @@ func (s *soak) start() error {
 	return s.until(func() error { return s.enough(20) })
 }
 
-// enough says whether the given number of rounds is done.
+// enough returns an error unless the given number of rounds is done.
 func (s *soak) enough(rounds uint64) error {
 	if n := s.lead.rounds.Load(); n < rounds {
 		return fmt.Errorf("%d rounds in %v, want %d", n, s.cfg.Stall, rounds)
@@ -152,7 +152,7 @@ func (s *soak) soak() {
 	s.line()
 }
 
-// watch disturbs the fleet until the time is up, or something is wrong.
+// watch disturbs the fleet until the time is up, or until an error is found.
 func (s *soak) watch() {
 	now := time.Now()
 	end, line, check := now.Add(s.cfg.For), now.Add(s.cfg.Line), now.Add(s.cfg.Check)
@@ -176,7 +176,7 @@ func (s *soak) watch() {
 	}
 }
 
-// close stops everybody.
+// close stops all parties.
 func (s *soak) close() {
 	for _, d := range s.devices {
 		if err := d.stop(); err != nil {
@@ -213,7 +213,8 @@ func (s *soak) head() {
 		"longest", "goroutines", "files", "heap MiB", "checks", "faults")
 }
 
-// line prints a line of the table. The heap is not collected for it, so it may have garbage.
+// line prints a line of the table. The heap in that line may include garbage, because line runs no
+// collection.
 func (s *soak) line() {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -11,7 +11,7 @@ import (
 	"github.com/zofl/zofl/client/mobile"
 )
 
-// bound takes part through client/mobile, as gobind's bindings do.
+// bound takes part in a run through client/mobile, as gobind's bindings do.
 func bound(ctx context.Context, s *settings, m *marker) error {
 	ca, err := os.ReadFile(s.ca)
 	if err != nil {
@@ -58,7 +58,7 @@ func (b byBlocks) Loss(r *mobile.Round) (float64, error) {
 	return first(b), nil
 }
 
-// A listener is called on one goroutine, and may miss all but the latest event.
+// A listener receives events on one goroutine. The goroutine may miss all events but the latest.
 type listener struct{ m *marker }
 
 func (l listener) OnProgress(_, _, _, contributions int64, _ float64) error {

@@ -1,6 +1,6 @@
-// Device is the process that footprint measures: one device of a run, with a loss that
-// costs nothing, using package client or client/mobile. At each number of contributions in
-// --marks it prints a mark and waits for a line.
+// Device is the process that footprint measures: one device of a run, with a loss that costs
+// nothing, using package client or client/mobile. At each number of contributions in --marks the
+// device prints a mark and waits for a line on stdin.
 package main
 
 import (
@@ -20,7 +20,7 @@ type settings struct {
 	marks                  []int64
 }
 
-// faces are the functions, by the name of the library's face, that run a device until ctx ends.
+// faces are the functions that run a device until ctx ends, by the name of the library's interface.
 var faces = map[string]func(context.Context, *settings, *marker) error{
 	"flat": plain, "stream": plain, "mobile": bound, "mobile-block": bound,
 }

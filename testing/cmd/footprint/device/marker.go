@@ -14,7 +14,7 @@ import (
 // errDone ends a device after its last mark.
 var errDone = errors.New("all marks passed")
 
-// A marker reports the state of the process at each mark. It belongs to one goroutine.
+// A marker reports the state of the process at each mark. One goroutine owns a marker.
 type marker struct {
 	marks   []int64 // marks still to come
 	in      *bufio.Reader
@@ -31,7 +31,8 @@ func newMarker(s *settings, done func()) *marker {
 	}
 }
 
-// reached is called with the number of contributions, not necessarily for each one.
+// reached receives the number of contributions. The caller need not call reached for each
+// contribution.
 func (m *marker) reached(contributions int64) error {
 	if len(m.marks) == 0 || contributions < m.marks[0] {
 		return nil

@@ -15,7 +15,7 @@ import (
 // block is how many parameters a streaming loss reads at a time.
 const block = 4096
 
-// plain takes part through package client.
+// plain takes part in a run through package client.
 func plain(ctx context.Context, s *settings, m *marker) error {
 	before := time.Now()
 	nc, err := nats.Connect(s.url, append(client.ConnectOptions(s.id), nats.RootCAs(s.ca))...)

@@ -1,11 +1,11 @@
-// Package mark is the report of a device under measurement, one line of JSON at a time.
+// Package mark defines the report of a device under measurement, one line of JSON at a time.
 package mark
 
-// A Mark says that a device has made a number of contributions. The reader measures the
-// process while it waits; it continues when it gets a line.
+// A Mark says that a device has made a number of contributions. The reader measures the process
+// while the process waits; the process continues when it reads a line.
 type Mark struct {
 	Contributions int64 `json:"contributions"`
-	// Connect is the duration of nats.Connect in seconds; 0 if it is part of New's.
+	// Connect is the duration of nats.Connect in seconds; 0 if New connects.
 	Connect float64 `json:"connect"`
 	// Since is the time from New to the contribution, in seconds.
 	Since float64 `json:"since"`

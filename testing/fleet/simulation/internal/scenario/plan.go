@@ -73,9 +73,10 @@ func normalize(p *plan.Plan) {
 	}
 }
 
-// hold gives half of the plans a bound on scalars. With a bound the coordinator holds contributions
-// until their round closes. The bound clips no scalar, because the scalars show from which devices
-// they come. hold draws no random number, so that seeds keep the rest of their histories.
+// hold gives half of the plans a bound. With a bound the coordinator holds contributions until
+// their round closes. This bound is too large to change a contribution, because the scalars show
+// from which devices they come. hold draws no random number, so that seeds keep the rest of their
+// histories.
 func hold(p *plan.Plan) {
 	if p.Bound = 0; p.RunKey[1]%2 == 0 && p.Transport != plan.DenseVectors {
 		p.Bound = 1e6
