@@ -7,8 +7,7 @@
 //   - hostjvm.sh makes the same classes and native library for this machine's Java, without
 //     SDK and NDK, for tests.
 //
-// The package has no code. Its import keeps the requirements of the bound package in
-// go.mod.
+// The package has no code. Its import keeps the requirements of client/mobile in go.mod.
 package android
 
 import _ "github.com/zofl/zofl/client/mobile"

@@ -1,5 +1,5 @@
-// Package crossing measures the cost of calls between Go and an app, without anything that
-// Zofl does in between. Only ../../testing/mobile/bench.sh binds it.
+// Package crossing measures the cost of calls between Go and an app, without any of Zofl's own
+// work. Only ../../testing/mobile/bench.sh binds this package.
 package crossing
 
 import (
@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/client/mobile"
 )
 
-// Whole calls an objective in simple mode the given number of times, with that many bytes
-// of parameters, and returns the total in nanoseconds.
+// Whole calls the objective the given number of times in simple mode, each time with the given
+// number of bytes of parameters, and returns the total in nanoseconds.
 func Whole(objective mobile.Objective, bytes, calls int) (int64, error) {
 	params := make([]byte, bytes)
 	began := time.Now()
@@ -21,10 +21,10 @@ func Whole(objective mobile.Objective, bytes, calls int) (int64, error) {
 	return time.Since(began).Nanoseconds(), nil
 }
 
-// A Source hands out parameters as a Round does, but generates no directions.
+// A Source passes parameters to the app as a Round does, but generates no directions.
 type Source struct{ params []byte }
 
-// NewSource returns a source of that many bytes.
+// NewSource returns a source of the given number of bytes.
 func NewSource(bytes int) *Source { return &Source{make([]byte, bytes)} }
 
 // Read copies bytes into dst, starting at off.

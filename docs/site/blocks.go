@@ -14,7 +14,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// blocks renders code with classes for its colors, and headings with links to themselves.
+// blocks renders code with CSS classes for colors, and renders headings with links to themselves.
 type blocks struct{}
 
 func (b blocks) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
@@ -37,10 +37,11 @@ func (blocks) code(w util.BufWriter, source []byte, n ast.Node, entering bool) (
 	return ast.WalkSkipChildren, err
 }
 
-// formatter writes classes: the policy of the pages allows no styles within elements.
+// formatter writes CSS classes, because the Content-Security-Policy of the pages forbids styles
+// within elements.
 var formatter = chtml.New(chtml.WithClasses(true))
 
-// lexer returns the lexer of a kind of block. A block without such a language has no colors.
+// lexer returns the lexer of a kind of block. A block in an unknown language has no colors.
 func lexer(kind string) chroma.Lexer {
 	switch kind {
 	case "sh":

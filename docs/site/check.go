@@ -12,8 +12,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// faults returns the faults in the pages of a site: links that lead nowhere, and content that their
-// policy forbids.
+// faults returns the faults in the pages of a site: broken links, and content that the
+// Content-Security-Policy of the pages forbids.
 func (s site) faults() (faults []string) {
 	names := map[string]map[string]bool{}
 	trees := map[string]*html.Node{}
@@ -71,7 +71,7 @@ func (s site) element(page string, n *html.Node,
 	return faults
 }
 
-// lead returns the fault of a link to a place of the site.
+// lead returns the fault of a link within the site, or nothing if the link's target exists.
 func (s site) lead(page, to string, names map[string]map[string]bool) []string {
 	name, anchor, anchored := strings.Cut(to, "#")
 	name = cmp.Or(name, page)

@@ -1,5 +1,5 @@
-// Site makes the project's pages into a static site: files that a browser shows from a disk or
-// from any web server, and that load nothing from elsewhere.
+// Site builds a static site from the project's pages. A browser shows the site from a disk or from
+// any web server. The site loads nothing from elsewhere.
 package main
 
 import (

@@ -14,13 +14,14 @@ type section struct {
 // An entry is a page of a section: a Markdown file of the repository, and its name there.
 type entry struct{ File, Name string }
 
-// home is the page that readers come to first.
+// home is the page that readers see first.
 const home = "docs/README.md"
 
-// noPage is a Markdown file for forges alone: it leads to docs/contributing.md.
+// noPage is a Markdown file for forges such as GitHub alone: the file only links to
+// docs/contributing.md.
 const noPage = "CONTRIBUTING.md"
 
-// sections has every page once. A Markdown file that is missing here is an error.
+// sections lists every page once. A Markdown file that is missing here is an error.
 var sections = []section{
 	{"Start here", []entry{
 		{home, "All pages"},
@@ -81,8 +82,8 @@ var sections = []section{
 	}},
 }
 
-// address returns the file of the site that a Markdown file becomes. All are in one folder, so
-// that a link is a name.
+// address returns the file name that a Markdown file gets in the site. All files are in one folder,
+// so that a link is a file name.
 func address(file string) string {
 	name := strings.TrimSuffix(file, ".md")
 	switch {
@@ -96,5 +97,5 @@ func address(file string) string {
 	return strings.ToLower(strings.ReplaceAll(name, "/", "-")) + ".html"
 }
 
-// resource returns the file of the site that a picture of the repository becomes.
+// resource returns the file name that a picture of the repository gets in the site.
 func resource(file string) string { return "img-" + path.Base(file) }

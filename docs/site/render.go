@@ -21,7 +21,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// repository is where files of the repository can be seen that are no pages.
+// repository is the address at which readers see files of the repository that are no pages.
 const repository = "https://github.com/zofl/zofl/"
 
 // A page is a Markdown file, as HTML.
@@ -33,14 +33,14 @@ type page struct {
 	pictures []string // files of the repository that it shows
 }
 
-// A heading is a line of the table of contents, of level 2 or 3.
+// A heading is an entry of the table of contents, of level 2 or 3.
 type heading struct {
 	Level    int
 	ID, Text string
 	words    string // of the text below it, for the search
 }
 
-// A maker makes pages of a repository's files.
+// A maker makes pages from a repository's files.
 type maker struct {
 	files    fs.FS
 	pages    map[string]bool // Markdown files that become pages
@@ -50,7 +50,7 @@ type maker struct {
 func newMaker(files fs.FS, pages map[string]bool) *maker {
 	return &maker{files, pages, goldmark.New(
 		goldmark.WithExtensions(extension.Strikethrough, extension.NewTable(
-			// The policy of the pages allows no styles within elements.
+			// The Content-Security-Policy of the pages forbids styles within elements.
 			extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
 		goldmark.WithRendererOptions(rhtml.WithUnsafe(), // pictures for two themes are HTML
@@ -101,7 +101,7 @@ func (m *maker) make(e entry) (*page, error) {
 	return p, nil
 }
 
-// head notes a heading.
+// head records a heading.
 func (p *page) head(n *ast.Heading, source []byte) {
 	id, _ := n.AttributeString("id")
 	name, _ := id.([]byte)
@@ -115,14 +115,14 @@ func (p *page) head(n *ast.Heading, source []byte) {
 	}
 }
 
-// read adds text to the section below the last heading, for the search.
+// read appends text to the section below the last heading, for the search.
 func (p *page) read(words string) {
 	if len(p.Headings) > 0 {
 		p.Headings[len(p.Headings)-1].words += words
 	}
 }
 
-// plain returns the text of a node without its marks.
+// plain returns the text of a node without its markup.
 func plain(n ast.Node, source []byte) string {
 	switch n := n.(type) {
 	case *ast.Text:
@@ -140,8 +140,8 @@ func plain(n ast.Node, source []byte) string {
 	return all.String()
 }
 
-// link returns where a link of a file leads on the site: to a page, or to the file itself where the
-// repository can be seen.
+// link returns the target on the site of a link in a file: a page, or, for a file that is no page,
+// the address of the file in the repository.
 func (m *maker) link(from, to string) (string, error) {
 	if strings.Contains(to, "://") || strings.HasPrefix(to, "#") {
 		return to, nil
@@ -169,8 +169,8 @@ func (m *maker) link(from, to string) (string, error) {
 
 var picture = regexp.MustCompile(`\b(src|srcset)="([^"]+)"`)
 
-// show has a page's pictures shown from the site's folder, and its tables scroll by themselves
-// where they are wider than the screen.
+// show makes a page load its pictures from the site's folder, and makes each table that is wider
+// than the screen scroll.
 func (m *maker) show(p *page, body string) (string, error) {
 	var failed error
 	body = picture.ReplaceAllStringFunc(body, func(attribute string) string {

@@ -21,10 +21,10 @@ var theme embed.FS
 var layout = template.Must(template.New("page.html").
 	Funcs(template.FuncMap{"address": address}).ParseFS(theme, "theme/page.html"))
 
-// A site is files by their names, all in one folder.
+// A site is a set of files in one folder, by name.
 type site map[string][]byte
 
-// build makes the site of a repository.
+// build builds the site of a repository.
 func build(files fs.FS, all []section) (site, error) {
 	if err := complete(files, all); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func build(files fs.FS, all []section) (site, error) {
 	return s, s.dress(pages)
 }
 
-// lay lays out a page.
+// lay writes the HTML of a page.
 func (s site) lay(all []section, pages []*page, i int) error {
 	data := struct {
 		*page
@@ -86,7 +86,7 @@ func (s site) lay(all []section, pages []*page, i int) error {
 	return err
 }
 
-// dress adds the parts that all pages share.
+// dress adds the files that all pages share.
 func (s site) dress(pages []*page) error {
 	for _, name := range []string{"search.js", "icon.svg"} {
 		b, err := theme.ReadFile("theme/" + name)
@@ -108,9 +108,9 @@ func (s site) dress(pages []*page) error {
 	return err
 }
 
-// words returns the text in which the search looks. It is a script, because pages on a disk may
-// load nothing else. An item has a page, its title, a heading's name and text, and the words below
-// it.
+// words returns a script with the text that the search searches. The text is a script because a
+// page that a browser loads from a disk may load no other data. An item of the text has a page, the
+// page's title, a heading's name and text, and the words below the heading.
 func words(pages []*page) ([]byte, error) {
 	var items [][5]string
 	for _, p := range pages {

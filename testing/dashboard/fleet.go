@@ -18,8 +18,8 @@ import (
 	"github.com/zofl/zofl/testing/fleet/crowd"
 )
 
-// Plan returns the plan of a run of simulated devices on a listed roster, of which each round asks
-// target.
+// Plan returns the plan of a run of simulated devices on a listed roster. Each round asks target
+// devices.
 func Plan(devices, target int, rounds uint64) (*plan.Plan, error) {
 	p, err := preset.Unbound("decomfl", "fleet", 16)
 	if err != nil {
@@ -33,8 +33,8 @@ func Plan(devices, target int, rounds uint64) (*plan.Plan, error) {
 	return p, plancheck.Validate(p)
 }
 
-// A Fleet is simulated devices of a run: ids that join, and send random scalars when they are
-// asked.
+// A Fleet is the simulated devices of a run. The devices join, and answer announcements with random
+// scalars.
 type Fleet struct {
 	crowd.Members
 
@@ -71,10 +71,10 @@ func (f *Fleet) Join(ctx context.Context, url string) (*nats.Conn, error) {
 	return nc, nil
 }
 
-// Think says how long devices take to answer, from the next announcement on.
+// Think sets how long devices take to answer, from the next announcement on.
 func (f *Fleet) Think(d time.Duration) { f.think.Store(int64(d)) }
 
-// hear answers an announcement for all devices that it asks.
+// hear answers an announcement for all devices that the announcement asks.
 func (f *Fleet) hear(frame []byte) {
 	a, tip, isNew := f.Hear(frame)
 	if !isNew {
@@ -89,7 +89,7 @@ func (f *Fleet) hear(frame []byte) {
 		}
 	}
 	if d := time.Duration(f.think.Load()); d > 0 {
-		time.AfterFunc(d, answer) // no other announcement comes before
+		time.AfterFunc(d, answer) // the coordinator sends no other announcement before the answer
 		return
 	}
 	answer()

@@ -17,8 +17,8 @@ import (
 	"github.com/zofl/zofl/plan/planfile"
 )
 
-// Build compiles the program into a directory. The working directory must be in the source, with
-// root as the path to its top.
+// Build compiles the program into a directory. The working directory must be in the source tree,
+// and root must be the path to the top of the tree.
 func Build(root, dir string) (file string, err error) {
 	file = filepath.Join(dir, "zofl")
 	out, err := exec.Command("go", "-C", filepath.Join(root, "coordinator/zofl"), "build", "-o", file,
@@ -42,7 +42,7 @@ type Serve struct {
 	log   *output
 }
 
-// Start runs the program with a plan, in a directory, and waits until it leads.
+// Start runs the program with a plan, in a directory, and waits until the program leads the run.
 func Start(ctx context.Context, zofl, dir string, plan *plan.Plan, more ...string) (*Serve, error) {
 	file := filepath.Join(dir, "plan.json")
 	b, err := planfile.Plan(*plan).MarshalJSON()

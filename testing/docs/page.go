@@ -1,4 +1,4 @@
-// Package docs reads the project's pages, so that checks can run the commands that they show.
+// Package docs reads the project's pages, so that tests can run the commands in the pages.
 package docs
 
 import (
@@ -65,11 +65,11 @@ func (p *Page) Only(kind string) (Block, error) {
 	return found[0], nil
 }
 
-// notRun begins the first line of a shell block that the checks leave alone, or those of its
-// page. The reason that follows is for the reader, too.
+// notRun begins the first line of a shell block that the checks do not run, or of all shell blocks
+// of a page that the checks do not run. The reason that follows is also for the reader.
 const notRun = "# Not run by the checks"
 
-// pythonPage is the page whose blocks of Python python/tests runs.
+// pythonPage is the page whose Python blocks the tests in python/tests run.
 const pythonPage = "python/README.md"
 
 // Faults returns the faults in the form of a page, one a line.
@@ -137,7 +137,7 @@ func (p *Page) dead() (faults []string) {
 	return faults
 }
 
-// leads says whether a link leads anywhere.
+// leads returns an error if a link has no target.
 func (p *Page) leads(to string) error {
 	path, anchor, _ := strings.Cut(to, "#")
 	target := p
@@ -160,7 +160,7 @@ func (p *Page) leads(to string) error {
 	return nil
 }
 
-// anchors are the headings, as forges name them.
+// anchors are the names of the headings, as forges such as GitHub name headings.
 func (p *Page) anchors() map[string]bool {
 	names := map[string]bool{}
 	for _, i := range p.prose {

@@ -1,5 +1,5 @@
-// Package numerics compares the linear algebra of mathx with gonum's, which uses other
-// algorithms in whatever order is fast. It covers what is replicated, which has one order
-// of rounding, and package surrogate, whose updated factors, gradients and weights it
-// compares with those of a dense matrix factored from scratch.
+// Package numerics compares the linear algebra of mathx with gonum's. gonum uses other algorithms,
+// in whatever order is fast. The tests cover the replicated operations, which have one order of
+// rounding. They also cover package surrogate: they compare its updated factors, gradients and
+// weights with those of a dense matrix that gonum factors from scratch.
 package numerics

@@ -1,4 +1,4 @@
-// Package scaling types what docs/scaling.md shows: servers with the page's configurations, as
-// processes, and the page's commands. Production devices of the test take part, and it kills
-// servers meanwhile.
+// Package scaling tests the commands of docs/scaling.md. The test runs servers as processes with
+// the page's configurations, and runs the page's commands. Production devices take part while the
+// test kills servers.
 package scaling

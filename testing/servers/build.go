@@ -11,8 +11,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// Program builds nats-server, unless it was built before, and returns its path.
-// The working directory must be in a module that requires it.
+// Program builds nats-server, unless an earlier call built it, and returns the path of the binary.
+// The working directory must be in a module that requires nats-server.
 var Program = sync.OnceValues(func() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -26,8 +26,8 @@ var Program = sync.OnceValues(func() (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("servers: %w", err)
 	}
-	// Tests of other packages may build it at the same time: the name appears
-	// when the file is whole.
+	// Tests of other packages may build nats-server at the same time: the rename makes the finished
+	// file appear at once.
 	fresh := filepath.Join(dir, fmt.Sprint("building-", os.Getpid()))
 	defer os.Remove(fresh)
 	cmd := exec.Command("go", "build", "-o", fresh, "github.com/nats-io/nats-server/v2")

@@ -17,12 +17,12 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 )
 
-// A Cluster is servers that hold streams together.
+// A Cluster is a group of servers that replicate streams.
 type Cluster struct{ Servers []*Server }
 
-// Start starts n servers, which must be 1 or at least 3, with stores in
-// directories of the test, and returns when they answer for streams. They end
-// when the test does; their logs are shown if it failed.
+// Start starts n servers, which must be 1 or at least 3, with stores in directories of the test.
+// Start returns when JetStream answers on the servers. The servers end with the test. If the test
+// fails, Start's cleanup shows the servers' logs.
 func Start(t testing.TB, n int) *Cluster {
 	t.Helper()
 	ports := freeport.Take(t, 2*n)
@@ -70,8 +70,8 @@ func (c *Cluster) URL() string {
 	return strings.Join(urls, ",")
 }
 
-// Connect connects to the cluster as a coordinator does; the test closes the
-// connection. More options may be given.
+// Connect connects to the cluster as a coordinator does, with further options. The end of the test
+// closes the connection.
 func (c *Cluster) Connect(t testing.TB, name string, more ...nats.Option) *nats.Conn {
 	t.Helper()
 	return connect(t, c.URL(), name, more)
@@ -99,8 +99,8 @@ func connect(t testing.TB, url, name string, more []nats.Option) *nats.Conn {
 	return nc
 }
 
-// awaitJetStream waits until streams can be made with as many replicas as
-// there are servers.
+// awaitJetStream waits until JetStream can make streams with as many replicas as the cluster has
+// servers.
 func (c *Cluster) awaitJetStream(t testing.TB) {
 	t.Helper()
 	js := c.jetStream(t)
@@ -126,7 +126,7 @@ func (c *Cluster) jetStream(t testing.TB) jetstream.JetStream {
 	return js
 }
 
-// Leader returns the server that leads a stream, once there is one.
+// Leader returns the server that leads a stream, and waits until a server leads it.
 func (c *Cluster) Leader(t testing.TB, stream string) *Server {
 	t.Helper()
 	js := c.jetStream(t)

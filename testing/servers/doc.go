@@ -1,6 +1,5 @@
-// Package servers runs NATS servers as processes of their own, one or a
-// cluster, with a JetStream that syncs every message, for tests that kill, stop
-// and restart them:
+// Package servers runs NATS servers as separate processes: one server or a cluster, with a
+// JetStream that syncs every message. Tests use the package to kill, stop and restart servers:
 //
 //	c := servers.Start(t, 3)
 //	nc := c.Connect(t, "coordinator")
@@ -12,8 +11,7 @@
 //	leader.Kill()
 //	leader.Restart(t) // the same ports and store
 //
-// They listen on the loopback interface and end with the test, or with the
-// program that runs it. The program is built from the module of nats-server
-// that this one requires, once for all tests on a machine: it is kept in the
-// user's cache directory.
+// The servers listen on the loopback interface, and end with the test or with the program that runs
+// the test. The package builds nats-server from the module that this module requires, once for all
+// tests on a machine, and stores the binary in the user's cache directory.
 package servers

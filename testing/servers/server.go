@@ -17,7 +17,7 @@ import (
 // patience bounds every wait for a server.
 const patience = 2 * time.Minute
 
-// A Server is one process. Its methods may be called from any goroutine.
+// A Server is one process. Any goroutine may call the methods of a Server.
 type Server struct {
 	Name string // server_name, as streams report their leader
 	URL  string // nats://127.0.0.1:port
@@ -45,7 +45,7 @@ func (s *Server) start(t testing.TB) {
 	}
 	ended := make(chan struct{})
 	go func() {
-		_ = cmd.Wait() // killed is how it ends
+		_ = cmd.Wait() // a killed process ends with an error
 		close(ended)
 	}()
 	s.cmd, s.ended = cmd, ended
@@ -63,8 +63,7 @@ func (s *Server) await(t testing.TB) {
 	})
 }
 
-// Kill ends the process as a crash does (SIGKILL), and returns when it has
-// ended.
+// Kill ends the process as a crash does (SIGKILL), and returns when the process has ended.
 func (s *Server) Kill() {
 	s.signal(syscall.SIGKILL)
 	s.mu.Lock()
@@ -73,20 +72,20 @@ func (s *Server) Kill() {
 	<-ended
 }
 
-// Pause stops the process (SIGSTOP): its connections stay, and nobody answers.
+// Pause stops the process (SIGSTOP): its connections stay open, and the process does not answer.
 func (s *Server) Pause() { s.signal(syscall.SIGSTOP) }
 
-// Continue lets a paused process go on.
+// Continue resumes a paused process.
 func (s *Server) Continue() { s.signal(syscall.SIGCONT) }
 
 func (s *Server) signal(sig syscall.Signal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_ = s.cmd.Process.Signal(sig) // it may have ended just now
+	_ = s.cmd.Process.Signal(sig) // the process may have ended just now
 }
 
-// Restart starts a killed server again, with its ports and its store, and
-// returns when it accepts connections.
+// Restart starts a killed server again, with the same ports and the same store, and returns when
+// the server accepts connections.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
 	s.start(t)
@@ -102,8 +101,8 @@ func (s *Server) Log() string {
 	return string(b[max(0, len(b)-4000):])
 }
 
-// Eventually calls f until it returns nil, and fails the test with its error if
-// that takes too long.
+// Eventually calls f until f returns nil. If that takes too long, Eventually fails the test with
+// f's error.
 func Eventually(t testing.TB, what string, f func() error) {
 	t.Helper()
 	end := time.After(patience)

@@ -10,13 +10,13 @@ import (
 
 const pkg = "github.com/zofl/zofl/prng"
 
-// A kernel is a loop of prng.
+// A kernel is a loop of package prng.
 type kernel struct {
 	name string
-	// wide and narrow are the functions, on 64-bit and on 32-bit processors, whose one loop that
-	// stores floats it is.
+	// wide is the function, on 64-bit processors, whose only loop that stores floats is the kernel.
+	// narrow is that function on 32-bit processors.
 	wide, narrow string
-	// floats is how many an element stores.
+	// floats is how many floats the kernel stores for each element.
 	floats float64
 }
 

@@ -9,14 +9,15 @@ import (
 	"strings"
 )
 
-// A function is the part of a listing between its header and the next.
+// A function is the part of a listing between the function's header and the next header.
 type function struct {
 	size int
 	list []instruction
 	code []byte
 }
 
-// An instruction is a line of the listing, which may stand for none or several of the machine.
+// An instruction is a line of the listing. A line may stand for no machine instruction, or for
+// several.
 type instruction struct {
 	pc       int
 	name     string
@@ -61,11 +62,11 @@ func parse(text string) (map[string]*function, error) {
 	return functions, nil
 }
 
-// A span is the addresses from low on, below high.
+// A span is the range of addresses from low to below high.
 type span struct{ low, high int }
 
-// hotLoop returns the instructions of the function's only innermost loop that stores floats, and
-// how many it stores.
+// hotLoop finds the function's only innermost loop that stores floats. hotLoop returns how many
+// instructions the loop has, and how many floats the loop stores.
 func (f *function) hotLoop(size sizer) (n, stores int, err error) {
 	if f == nil {
 		return 0, 0, errors.New("the listing has no such function: see the table of kernels")
@@ -89,7 +90,7 @@ func (f *function) hotLoop(size sizer) (n, stores int, err error) {
 	return n, stores, nil
 }
 
-// innermost returns the loops that contain no other: what backward branches span.
+// innermost returns the loops that contain no other loop. A loop is what a backward branch spans.
 func (f *function) innermost() []span {
 	var all, inner []span
 	for i, in := range f.list {
@@ -109,7 +110,7 @@ func (f *function) innermost() []span {
 	return inner
 }
 
-// end returns the address behind an instruction.
+// end returns the address after an instruction.
 func (f *function) end(i int) int {
 	if i+1 < len(f.list) {
 		return f.list[i+1].pc
@@ -123,7 +124,8 @@ var (
 	relates  = regexp.MustCompile(`^(B[A-Z]+|JMP)$`)
 )
 
-// target returns where a branch goes: an address in most listings, a distance for riscv64.
+// target returns the target of a branch: most listings show an address, a riscv64 listing shows a
+// distance.
 func (in instruction) target() (to int, ok bool) {
 	m, from := absolute.FindStringSubmatch(in.operands), 0
 	if m == nil && relates.MatchString(in.name) {
@@ -136,7 +138,7 @@ func (in instruction) target() (to int, ok bool) {
 	return from + to, err == nil
 }
 
-// calls reports whether a loop calls.
+// calls reports whether a loop calls a function.
 func (f *function) calls(s span) bool {
 	return slices.ContainsFunc(f.list, func(in instruction) bool {
 		return s.low <= in.pc && in.pc < s.high && (in.name == "CALL" || in.name == "JAL")
@@ -149,7 +151,7 @@ var (
 	onStack    = regexp.MustCompile(`\((?:SP|RSP|R13)\)`)
 )
 
-// stores returns how many floats a loop stores, except those on the stack.
+// stores returns how many floats a loop stores outside the stack.
 func (f *function) stores(s span) int {
 	n := 0
 	for _, in := range f.list {
@@ -169,10 +171,11 @@ func (f *function) stores(s span) int {
 // A sizer counts the machine's instructions in a part of a function.
 type sizer func(f *function, s span) int
 
-// fixed counts instructions of four bytes: arm, arm64.
+// fixed counts instructions that have four bytes each, for arm and arm64.
 func fixed(_ *function, s span) int { return (s.high - s.low) / 4 }
 
-// compressed counts instructions of two or four bytes by their lowest bits: riscv64.
+// compressed counts riscv64 instructions. Their lowest bits say whether an instruction has two or
+// four bytes.
 func compressed(f *function, s span) int {
 	n := 0
 	for pc := s.low; pc < s.high; n++ {
@@ -185,7 +188,7 @@ func compressed(f *function, s span) int {
 	return n
 }
 
-// listed counts the lines that have any bytes: x86, where a line is at most one instruction.
+// listed counts the lines that have bytes, for x86, where a line is at most one instruction.
 func listed(f *function, s span) int {
 	n := 0
 	for i, in := range f.list {

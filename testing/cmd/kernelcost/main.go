@@ -1,13 +1,14 @@
-// Kernelcost counts the machine instructions per element of the hot loops of prng's pure Go
-// kernels, in the compiler's listing for several processors. It needs no such processor:
-// where no timing is possible, the count distinguishes a better kernel from a worse one.
+// Kernelcost counts the machine instructions per element in the hot loops of prng's pure Go
+// kernels, in the compiler's listings for several processors. Kernelcost runs without those
+// processors: where we cannot measure time, the count distinguishes a better kernel from a worse
+// kernel.
 //
 //	go -C testing run ./cmd/kernelcost [--json]
 //
-// A figure is the number of instructions of a loop divided by the elements that an
-// iteration makes. These are the floats that it stores divided by the floats per element:
-// two for a pair of probes. Figures for groups are per seed-element, an element of one of
-// the eight directions.
+// A figure is the number of instructions of a loop divided by the elements that an iteration makes.
+// The number of elements is the number of floats that an iteration stores divided by the floats per
+// element, which is two for a pair of probes. A figure for a group of eight directions is per
+// element of one direction.
 package main
 
 import (

@@ -4,12 +4,12 @@
 //
 //	go -C testing run ./cmd/peerbench [-rounds 15] [-python python3,/path/to/another/python]
 //
-// A Python process answers one request per round, and this process measures its own loops
-// between two requests, so that neither disturbs the other and a ratio compares neighbors
-// in time. A round counts the fastest of several calls, and the table shows the medians of
-// rounds. If an interpreter or a package is missing, its rows are left out and the command
-// that installs it is printed. An interrupt ends the program; it exits with status 1 if it
-// cannot measure at all.
+// A Python process answers one request per round, and this process measures its own loops between
+// two requests. So neither process disturbs the other, and a ratio compares measurements close in
+// time. A round keeps the fastest of several calls, and the table shows the medians of the rounds.
+// If an interpreter or a package is missing, peerbench leaves its rows out and prints the command
+// that installs it. An interrupt ends peerbench. Peerbench exits with status 1 if it cannot measure
+// at all.
 package main
 
 import (
@@ -75,7 +75,7 @@ func startAll(ctx context.Context, out io.Writer, names []string) (peers []*peer
 	return peers
 }
 
-// round measures everything once, with a measurement of the yardstick for each interpreter.
+// round measures all loops once. For each interpreter, round also measures the yardstick.
 func round(ctx context.Context, t *table, peers []*peer) error {
 	all := ours()
 	t.add("", all, all[0].Speed)

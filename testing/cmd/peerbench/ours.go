@@ -44,7 +44,7 @@ func ours() []speed {
 	return all
 }
 
-// yardstick measures the loop with which everything is compared.
+// yardstick measures the loop to which peerbench compares all other loops.
 func yardstick() speed {
 	return measure("Go math/rand/v2 NormFloat64, PCG, x += a*z, n=65536", small, func() {
 		for i := range x[:small] {
@@ -53,15 +53,16 @@ func yardstick() speed {
 	})
 }
 
-// measure calls f, which processes this many elements, several times and returns the
-// fastest: the others were delayed by other processes. The first call does not count.
+// measure calls f, which processes the given number of elements, several times. measure returns the
+// speed of the fastest call, because other processes delayed the slower calls. The first call does
+// not count.
 func measure(name string, elements int, f func()) speed {
 	f()
 	fastest := time.Duration(math.MaxInt64)
 	for count, start := 0, time.Now(); count < calls || time.Since(start) < lasts; count++ {
 		before := time.Now()
 		f()
-		fastest = min(fastest, max(time.Since(before), 1)) // a coarse clock may have stood still
+		fastest = min(fastest, max(time.Since(before), 1)) // a coarse clock may stand still
 	}
 	return speed{name, float64(elements) / fastest.Seconds()}
 }

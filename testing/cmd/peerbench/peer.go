@@ -15,7 +15,7 @@ import (
 //go:embed peer.py
 var script string
 
-// install is the command that makes all rows appear.
+// install is the command that installs what any missing row needs.
 const install = "apt-get install -y python3-numpy python3-torch, or pip install numpy torch"
 
 // A speed is the result of one loop.
@@ -37,7 +37,7 @@ type peer struct {
 	faults  *strings.Builder // its standard error
 }
 
-// start starts an interpreter, which ctx ends.
+// start starts an interpreter. The end of ctx ends the interpreter.
 func start(ctx context.Context, name string) (*peer, error) {
 	p := &peer{name: name, cmd: exec.CommandContext(ctx, name, "-c", script),
 		faults: &strings.Builder{}}

@@ -17,7 +17,7 @@ type row struct {
 	ratios, speeds []float64
 }
 
-// add adds the measurements of one round, with the yardstick's.
+// add adds the measurements of one round, with the measurement of the yardstick.
 func (t *table) add(peer string, speeds []speed, yardstick float64) {
 	for _, s := range speeds {
 		r := t.row(peer, s.Name)

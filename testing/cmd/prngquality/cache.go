@@ -42,8 +42,9 @@ func (c *cache) touch(address uint64) {
 	(*set)[0] = line
 }
 
-// axpy touches what the kernel for x += a*z touches, in its order: chunks of 64 rows, eight
-// passes each, a table of c1 and one of c0 half a way apart, indexed by the top bits of f.
+// axpy accesses the same memory as the kernel for x += a*z, in the kernel's order: chunks of 64
+// rows, with eight passes each. The tables of c1 and c0 lie half a cache way apart. The top bits of
+// f index both tables.
 func (c *cache) axpy(words []uint32, segmentBits int, x uint64) {
 	const rows, perRow = 64, 2 * lanes
 	c1 := uint64(1) << 32
@@ -57,7 +58,7 @@ func (c *cache) axpy(words []uint32, segmentBits int, x uint64) {
 	}
 }
 
-// caches reports the misses an element of x += a*z by the number of segments an octave.
+// caches reports the cache misses per element of x += a*z, by the number of segments per octave.
 func caches(ctx context.Context, s sampling, r *report) error {
 	r.note("one pass over x", 4.0/lineBytes, "misses an element, at the least")
 	for _, l1 := range []struct{ size, ways int }{{16384, 4}, {32768, 4}, {32768, 8}} {

@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	magnitudes = 1 << 30 // odd words below 2^31, each of which stands for two
-	stretch    = 1 << 16 // magnitudes of one partial sum
+	magnitudes = 1 << 30 // odd words below 2^31, each of which stands for two words
+	stretch    = 1 << 16 // number of magnitudes in one partial sum
 )
 
-// moments sums |z|, z^2, z^4, z^6.
+// moments is the sums of |z|, z^2, z^4, z^6.
 type moments [4]float64
 
 func (m *moments) add(z float64) {
@@ -23,14 +23,15 @@ func (m *moments) add(z float64) {
 	m[3] += z2 * z2 * z2
 }
 
-// climb is the number and the largest size of upward steps of the map, which should fall.
+// climb is the number and the largest size of the upward steps of the map. The map should only
+// fall.
 type climb struct {
 	steps   int
 	largest float64
 }
 
-// exact reports the moments, range and monotonicity of the map over all words. The map is odd
-// (tested in prng), so the positive half is enough and the odd moments are 0.
+// exact reports the moments, range and monotonicity of the map over all words. The map is odd (a
+// test of prng checks that), so exact computes only the positive half, and the odd moments are 0.
 func exact(ctx context.Context, _ sampling, r *report) error {
 	sums := make([]moments, magnitudes/stretch)
 	climbs := make([]climb, workers())

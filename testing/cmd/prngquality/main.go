@@ -1,11 +1,12 @@
-// Prngquality measures the directions of scheme 1: the map from words to normals exactly, over
-// all words, and the generators under it on samples laid out as a training run would use them.
+// Prngquality measures the directions of scheme 1. It measures the map from words to normals
+// exactly, over all words. It measures the generators of the words on samples, in the order in
+// which a training run uses them.
 //
 //	go -C testing run ./cmd/prngquality [-n 1e9] [-key K] [-only exact,cache,normal,neighbors,signs]
 //	go -C testing run ./cmd/prngquality [-key K] stream | dieharder -a -g 200
 //
 // The report is a table for docs/prng.md. Progress goes to the standard error. An interrupt ends
-// the program; it exits with status 1 if a figure is outside its bound.
+// prngquality. Prngquality exits with status 1 if a figure is outside its bound.
 package main
 
 import (

@@ -23,7 +23,7 @@ func (s sampling) fill(dst []float32, p place, dist prng.Distribution) {
 	}, p.block)
 }
 
-// placeOf spreads i over all coordinates, so that no test looks at one corner only.
+// placeOf spreads i over all coordinates, so that a test covers the whole range of each coordinate.
 func placeOf(i uint64) place {
 	return place{
 		n: 1 + i/512, step: uint16(i % 4), perturbation: uint16(i / 4 % 8),
@@ -31,7 +31,7 @@ func placeOf(i uint64) place {
 	}
 }
 
-// moves are the steps from a place to its neighbors.
+// moves are the differences between a place and its neighbors.
 var moves = []struct {
 	name string
 	move func(p *place)
@@ -48,7 +48,7 @@ var moves = []struct {
 	}},
 }
 
-// products sums x*y and the product of the centered squares.
+// products is the sum of x*y and the sum of the products of the centered squares.
 type products struct{ values, squares float64 }
 
 func (s *products) add(x, y []float32) {
@@ -62,8 +62,8 @@ func (s *products) add(x, y []float32) {
 	s.squares += squares
 }
 
-// neighbors reports the correlation of values and of squares between places next to each other,
-// element by element, and within blocks at several lags; each over s.n/4 pairs.
+// neighbors reports the correlation of values and of squares between adjacent places, element by
+// element, and between elements of one block at several lags. Each figure uses s.n/4 pairs.
 func neighbors(ctx context.Context, s sampling, r *report) error {
 	for _, m := range moves {
 		if err := s.correlate(ctx, m.name, m.move, 0, r); err != nil {

@@ -15,7 +15,7 @@ const (
 	bins        = 2 * reach * binsPerUnit
 )
 
-// sample is the statistics that one worker gathers.
+// sample is the statistics that one worker collects.
 type sample struct {
 	histogram []uint32
 	powers    [5]float64 // sums of z^1, z^2, z^3, z^4, z^6
@@ -46,7 +46,7 @@ func (s *sample) add(x []float32) {
 	}
 }
 
-// normals reports moments, tails and the distribution function of s.n elements.
+// normals reports the moments, the tails and the distribution function of s.n elements.
 func normals(ctx context.Context, s sampling, r *report) error {
 	samples := make([]sample, workers())
 	buffers := make([][prng.BlockLen]float32, workers())
@@ -104,7 +104,8 @@ func (s *sample) report(n float64, r *report) {
 // edge returns the lower edge of a bin.
 func edge(bin int) float64 { return float64(bin)/binsPerUnit - reach }
 
-// distance returns the largest difference between the distribution functions at bin edges.
+// distance returns the largest difference between the sample's distribution function and the normal
+// distribution function, at the edges of bins.
 func (s *sample) distance(n float64) float64 {
 	below, largest := uint64(0), 0.0
 	for i, count := range s.histogram {
@@ -128,10 +129,10 @@ func kolmogorov(x float64) float64 {
 	return min(1, max(0, p))
 }
 
-// scoreOf returns the z-score that a normal exceeds with probability p.
+// scoreOf returns the z-score that a normal variable exceeds with probability p.
 func scoreOf(p float64) float64 { return math.Sqrt2 * math.Erfinv(1-2*p) }
 
-// chiSquared gathers the bins into cells of about equal probability.
+// chiSquared merges the bins into cells of about equal probability.
 func (s *sample) chiSquared(n float64, cells int) float64 {
 	var x, count, low float64
 	for i := range s.histogram {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// alarm is the z-score beyond which a figure counts as outside: odds of 1 in 150,000, where the
-// whole report looks at some two hundred.
+// alarm is the z-score beyond which a figure counts as outside its bound. The probability is 1 in
+// 150,000, and the whole report has about two hundred figures.
 const alarm = 4.5
 
 // report writes rows of a Markdown table and counts the figures outside their bounds.
@@ -57,8 +57,9 @@ func chiSquaredScore(x, degrees float64) float64 {
 	return (math.Cbrt(x/degrees) - (1 - v)) / math.Sqrt(v)
 }
 
-// sweep calls visit for all i < n, on a goroutine a processor: visit(w, i) with i = w modulo the
-// number of workers, ascending for each w. It stops early, with an error, when ctx ends.
+// sweep calls visit for all i < n, on one goroutine per processor: visit(w, i) with i = w modulo
+// the number of workers, ascending for each w. When ctx ends, sweep stops early and returns an
+// error.
 func sweep(ctx context.Context, name string, n uint64, visit func(worker int, i uint64)) error {
 	var done atomic.Uint64
 	var all sync.WaitGroup

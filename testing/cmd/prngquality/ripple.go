@@ -14,9 +14,9 @@ func density(z float64) float64 { return math.Exp(-z*z/2) / math.Sqrt(2*math.Pi)
 // upperTail returns the probability of a normal above z.
 func upperTail(z float64) float64 { return math.Erfc(z/math.Sqrt2) / 2 }
 
-// ripple reports how far the density of the map, constant over a segment, is from the normal one.
-// Segments below 2^16 are left out: they hold less than 1.6e-5 of the probability, beyond
-// 4.3 sigma, and some of them only a few points.
+// ripple reports how far the density of the map, which is constant over a segment, is from the
+// normal density. ripple ignores the segments below 2^16: they hold less than 1.6e-5 of the
+// probability, beyond 4.3 sigma, and some of them have only a few points.
 func ripple(r *report) {
 	var worst, bulk, centre, power, cumulative float64
 	for octave := 16; octave < 31; octave++ {
@@ -24,7 +24,7 @@ func ripple(r *report) {
 			width := math.Ldexp(1, octave-segmentBits)
 			bottom := math.Ldexp(1, octave) + float64(k)*width
 			first, last := uint32(bottom)+1, uint32(bottom+width)-1
-			if octave > 24 { // stay clear of rounding into the next segment
+			if octave > 24 { // avoid rounding into the next segment
 				last = uint32(bottom + width*(1-1.0/(1<<16)))
 			}
 			hi, lo := float64(prng.NormalOf(first)), float64(prng.NormalOf(last|1))

@@ -8,11 +8,11 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// signCounts gathers Rademacher bits, 1 for minus.
+// signCounts counts Rademacher bits; bit 1 means a minus.
 type signCounts struct {
 	ones  [64]uint64  // by bit of the word
 	bytes [256]uint64 // of eight elements in a row
-	pairs uint64      // neighbors in the block that differ
+	pairs uint64      // neighboring elements of the block that differ
 	cross [8]uint64   // equal index at a neighboring place, differing; by entry of moves
 }
 
@@ -28,7 +28,7 @@ func (c *signCounts) add(bits []byte) {
 	c.pairs += differing(bits[1:], bits)
 }
 
-// differing counts the places where x and the start of y differ.
+// differing counts the indices at which x and the start of y differ.
 func differing(x, y []byte) uint64 {
 	var n uint64
 	for i, bit := range x {
@@ -37,7 +37,7 @@ func differing(x, y []byte) uint64 {
 	return n
 }
 
-// signs sets bits to the signs at p, by way of z.
+// signs sets bits to the signs of the elements at p, with z as a buffer.
 func (s sampling) signs(bits []byte, z []float32, p place) {
 	s.fill(z, p, prng.Rademacher)
 	for i, v := range z {

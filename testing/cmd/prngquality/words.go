@@ -10,15 +10,15 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// The sample is laid out as a run would use it: the blocks of a direction, then its
-// perturbations, steps and records.
+// The sample has the order in which a run uses elements: the blocks of a direction, then the
+// perturbations, the steps and the records.
 const (
 	blocksPerDirection = 16
 	perturbations      = 10
 	steps              = 2
 )
 
-// sampling is what to look at: n elements of the run with a key.
+// sampling says which elements to measure: n elements of the run with a key.
 type sampling struct {
 	key string
 	n   uint64
@@ -26,7 +26,7 @@ type sampling struct {
 
 const defaultKey = "prngquality"
 
-// at returns the direction and the block that come i-th in the run.
+// at returns the direction and the block at position i of the run's order.
 func (s sampling) at(i uint64) (z prng.Direction, block uint32) {
 	block = uint32(i % blocksPerDirection)
 	i /= blocksPerDirection
@@ -42,9 +42,9 @@ const (
 	outputsPerBlock = prng.BlockLen / 2
 )
 
-// outputs sets dst to the 64-bit outputs of a block of z, row by row, eight lanes a row; their
-// halves, low first, are the words of elements 0, 1, 2, ... It is written from docs/prng.md and
-// shares only Philox with the kernels.
+// outputs sets dst to the 64-bit outputs of a block of z, row by row, eight lanes a row. The halves
+// of the outputs, low first, are the words of elements 0, 1, 2, ... We wrote outputs from
+// docs/prng.md; outputs shares only Philox with the kernels.
 func outputs(dst *[outputsPerBlock]uint64, z prng.Direction, block uint32) {
 	position := uint32(z.Step)<<16 | uint32(z.Perturbation)
 	for lane := range uint32(lanes) {

@@ -1,6 +1,8 @@
-// Unraced names the tests that do more without the race detector than with it and -short: tests
-// that reach testing.Short, and tests with a part in a file that is built for one of the two alone.
-// check.sh runs these tests both ways, and others only with the detector. It reads packages and
+// Unraced names the tests that do more without the race detector than with the race detector and
+// -short: tests that reach testing.Short, and tests that use a declaration in a file that is built
+// only with or only without the detector. check.sh runs these tests both ways, and all other tests
+// only with the detector. Unraced reads packages and their directories from stdin, and prints a
+// line for each such test:
 // their directories from stdin, and prints a line for each such test:
 //
 //	go -C testing list -f '{{.ImportPath}} {{.Dir}}' ./... | go -C testing run ./cmd/unraced

@@ -14,20 +14,20 @@ import (
 )
 
 // A pkg is the declarations of a directory's files outside of functions. Methods count as a part of
-// their type, as no test calls one without naming, somewhere, the type.
+// their type, because a test that calls a method names the method's type somewhere.
 type pkg struct {
 	uses  map[string][]string // by a declaration's name
 	other map[string]bool     // declared in a file that is built for one of the two alone
 	tests []string            // that are built without the detector
 }
 
-// short stands among the names that a declaration uses for a call of testing.Short.
+// short represents a call of testing.Short among the names that a declaration uses.
 const short = "testing.Short"
 
 var testName = regexp.MustCompile(`^(Test|Fuzz|Example)([^\p{Ll}].*)?$`)
 
-// built says whether a file belongs to the build without the race detector, and with it. They are
-// those of check.sh: the detector needs cgo.
+// built reports whether the build without the race detector includes a file, and whether the build
+// with the race detector does. Both builds are those of check.sh: the detector needs cgo.
 func built(dir, file string) (plain, raced bool, err error) {
 	c := build.Default
 	c.CgoEnabled = false
@@ -87,7 +87,8 @@ func (p *pkg) file(name string, plain, other bool) error {
 	return nil
 }
 
-// declared returns the names that a declaration gives: a method's is its type's.
+// declared returns the names that a declaration declares. For a method that is the name of its
+// type.
 func declared(d ast.Decl, file *ast.Scope) []string {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
@@ -112,8 +113,8 @@ func declared(d ast.Decl, file *ast.Scope) []string {
 	return nil
 }
 
-// names returns what a node uses of its package, as far as one file tells: identifiers that are
-// neither local nor of a field, a method or another package, and short.
+// names returns the names of its own package that a node uses, as far as one file shows:
+// identifiers that are neither local nor of a field, a method or another package, and short.
 func names(n ast.Node, file *ast.Scope) []string {
 	var all []string
 	ast.Inspect(n, func(n ast.Node) bool {
@@ -140,8 +141,8 @@ func names(n ast.Node, file *ast.Scope) []string {
 	return all
 }
 
-// unraced returns the tests that reach testing.Short, or a declaration that is built for one of the
-// two alone. It does not look at TestMain.
+// unraced returns the tests that reach testing.Short, or a declaration that only one of the two
+// builds has. unraced ignores TestMain.
 func (p *pkg) unraced() []string {
 	seen := map[string]bool{}
 	var differs func(name string) bool
