@@ -16,8 +16,8 @@ import (
 	"github.com/zofl/zofl/wire/compact"
 )
 
-// relayPlan relays 19 scalars of each of 10 devices, which all contribute. With the rule normalized
-// or few bits its announcements are compact.
+// relayPlan returns a plan that relays 19 scalars of each of 10 devices, which all contribute. With
+// the rule normalized, or with few bits, the run's announcements are compact.
 func relayPlan(t *testing.T, rounds uint64, rule plan.ServerRule, bits plan.Precision) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound("fedzo", "relay", 30)
@@ -30,7 +30,7 @@ func relayPlan(t *testing.T, rounds uint64, rule plan.ServerRule, bits plan.Prec
 	p.DigestEvery, p.EvalEvery, p.Diverge = 0, 0, 0
 	if p.ServerRule = rule; rule == plan.ServerNormalized {
 		p.ServerBeta1, p.ServerBeta2 = 0.9, 0.99
-		p.StepDecay = plan.SlowSqrt // in a run of any length the same
+		p.StepDecay = plan.SlowSqrt // the same in a run of any length
 	}
 	if err := valid.Plan(p); err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func relayPlan(t *testing.T, rounds uint64, rule plan.ServerRule, bits plan.Prec
 	return p
 }
 
-// socketBytes runs a plan over a broker and returns what the devices' sockets carried.
+// socketBytes runs a plan over a broker and returns the bytes that the devices' sockets carried.
 func socketBytes(t *testing.T, p *plan.Plan, edits ...func(*client.Config)) (up, down float64) {
 	l := startLead(t, p, broker.Config{})
 	conns := make([]*nats.Conn, p.Members)
@@ -57,8 +57,9 @@ func socketBytes(t *testing.T, p *plan.Plan, edits ...func(*client.Config)) (up,
 	return up / float64(p.Members), down / float64(p.Members)
 }
 
-// TestAccountIsWhatSocketsCarry: rounds 101 to 500 of a run of relay cost what package cost says,
-// in the compact form and in the other one. What is left of two runs' difference is their rounds.
+// TestAccountIsWhatSocketsCarry checks that rounds 101 to 500 of a run with relay cost the bytes
+// that package cost computes, with compact and with full announcements. The difference of a long
+// and a short run is the cost of the additional rounds.
 func TestAccountIsWhatSocketsCarry(t *testing.T) {
 	if testing.Short() {
 		t.Skip("its 1800 rounds only count bytes: other tests show the detector such runs")
@@ -103,8 +104,8 @@ func TestAccountIsWhatSocketsCarry(t *testing.T) {
 	}
 }
 
-// TestSecureAccount: rounds of secure aggregation cost what package cost says, in four steps and in
-// five.
+// TestSecureAccount checks that rounds of secure aggregation cost the bytes that package cost
+// computes, with four steps and with five steps.
 func TestSecureAccount(t *testing.T) {
 	short, long := uint64(10), uint64(40)
 	if testing.Short() {
@@ -119,7 +120,7 @@ func TestSecureAccount(t *testing.T) {
 			p.Members, p.Target, p.Quorum, p.Rounds = 4, 4, 3, rounds
 			p.Secure, p.SecureLists, p.MaxScalar, p.Weights = 1, agree, 1000, plan.Equal
 			p.DigestEvery, p.EvalEvery, p.EvalCount, p.Metrics, p.Bound = 0, 0, 0, nil, 0
-			p.Deadline = 600_000 // ms: a busy machine would begin attempts anew
+			p.Deadline = 600_000 // ms: on a busy machine a shorter deadline would begin more attempts
 			if agree > 0 {
 				p.SetSecret(secret)
 			}

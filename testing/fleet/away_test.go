@@ -29,8 +29,8 @@ var (
 	awayBehind = flag.Int("away.behind", 1000, "records that they are behind")
 )
 
-// An awayRun is a run with a plan in its log and no coordinator at first. The log grows by
-// rounds while devices are away.
+// An awayRun is a run with a plan in its log and no coordinator at first. The test appends rounds
+// to the log while devices are away.
 type awayRun struct {
 	*lead
 	p    *plan.Plan
@@ -42,7 +42,7 @@ type awayRun struct {
 func newAway(t *testing.T, members int) *awayRun {
 	t.Helper()
 	p := testPlan(t, "away", uint64(*awayDim), uint32(members)+1, 0)
-	// one device more than will answer
+	// one device more than the devices that will answer
 	p.Quorum, p.Deadline, p.MaxAttempts = uint32(members)+1, 600_000, 1
 	p.DigestEvery, p.Reannounce = 1000, 1000
 	a := &awayRun{lead: &lead{t: t, events: make(chan report.Event, 100_000)}, p: p,
@@ -109,7 +109,7 @@ func (a *awayRun) serve() (stop func()) {
 	}
 }
 
-// A homecoming is what the return of a device cost.
+// A homecoming is the cost of a device's return.
 type homecoming struct {
 	seconds  float64
 	up, down int64
@@ -117,7 +117,8 @@ type homecoming struct {
 	digest   [32]byte
 }
 
-// comeBack runs a device with a store until it has the log's last record, then stops it.
+// comeBack runs a device with a store until the device has the log's last record, and then stops
+// the device.
 func (a *awayRun) comeBack(id, store string, horizon uint64) homecoming {
 	a.t.Helper()
 	s, err := client.OpenStore(store)
@@ -159,13 +160,13 @@ func (a *awayRun) comeBack(id, store string, horizon uint64) homecoming {
 	return h
 }
 
-// TestAway: a device that was away for 1, 1,000 and 100,000 records (fewer under the race
-// detector) returns to the bits of a replay of the log.
+// TestAway checks that a device that was away for 1, 1,000 and 100,000 records (fewer under the
+// race detector) reaches the same bits as a replay of the log.
 func TestAway(t *testing.T) {
 	a := newAway(t, 1)
 	store := filepath.Join(t.TempDir(), "d0")
 	stop := a.serve()
-	a.comeBack("d0", store, 0) // and leaves again
+	a.comeBack("d0", store, 0) // the device leaves again
 	stop()
 	witness := a.witness("away")
 	for _, behind := range []int{1, 1000, 100_000 / slower} {
@@ -195,7 +196,7 @@ func heapAfterGC() uint64 {
 	return heap()
 }
 
-// follow applies the records that the log has beyond a replica.
+// follow applies to a replica the records of the log that the replica lacks.
 func follow(t *testing.T, r *replica.Replica, log runlog.Log) {
 	t.Helper()
 	var failed error
@@ -208,7 +209,7 @@ func follow(t *testing.T, r *replica.Replica, log runlog.Log) {
 	}
 }
 
-// TestAwayTogether: many devices come back at once.
+// TestAwayTogether checks that many devices can come back at the same time.
 func TestAwayTogether(t *testing.T) {
 	fleet, behind := *awayFleet, *awayBehind
 	a := newAway(t, fleet)

@@ -11,13 +11,13 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 )
 
-// TestBytesPerRound counts everything that a device's socket carries in a round with K=1
-// and P=10: greetings, join, protocol lines, the end. DeComFL counts 120 bytes for the
-// scalars and seeds alone (3*K*P*4).
+// TestBytesPerRound counts all bytes that a device's socket carries in a round with K=1 and P=10:
+// greetings, join, protocol lines, and the end of the run. The DeComFL paper counts 120 bytes, for
+// the scalars and seeds alone (3*K*P*4).
 func TestBytesPerRound(t *testing.T) { countBytes(t, 240) }
 
-// TestBytesOfSignatures counts the same with the coordinator's key pinned: 67 bytes more in each
-// announcement.
+// TestBytesOfSignatures counts the bytes when devices pin the coordinator's key: each announcement
+// has 67 bytes more.
 func TestBytesOfSignatures(t *testing.T) { countBytes(t, 240+69, signs) }
 
 // countBytes runs a fleet, and checks how many bytes a client and round take.

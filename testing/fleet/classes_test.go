@@ -14,13 +14,14 @@ import (
 	"github.com/zofl/zofl/testing/bowl"
 )
 
-// A classed is a flat objective with two of a plan's classes, which differ by device.
+// A classed is a flat objective with losses for two of the plan's classes. The two classes differ
+// by device.
 type classed struct {
 	objective.Flat
 	device, classes int
 }
 
-// byClass returns an objective that also has what a plan's classes need.
+// byClass returns an objective that also has losses by class, if the plan has classes.
 func byClass(o objective.Flat, p *plan.Plan, id string) objective.Objective {
 	if p.Classes == 0 {
 		return o
@@ -44,13 +45,13 @@ func (o classed) ClassLosses(ctx context.Context, x []float32, b objective.Batch
 	return err
 }
 
-// groupsByClass has devices share directions by the classes that they have.
+// groupsByClass makes devices share directions by their classes.
 func groupsByClass(p *plan.Plan) {
 	byGroups(p)
 	p.Groups, p.Classes, p.Steps, p.Batch = grouping.Sketch, 3, 1, 400
 }
 
-// A device without losses by class declines, and the run goes on without it.
+// A device without losses by class declines, and the run continues without that device.
 func TestDeviceWithoutClasses(t *testing.T) {
 	p, err := preset.Unbound("fedzo", "classes", 300)
 	if err != nil {

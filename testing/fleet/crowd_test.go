@@ -18,8 +18,8 @@ import (
 	"github.com/zofl/zofl/wire/compact"
 )
 
-// A crowd is many devices on one connection. All answer an announcement at once, by scalars that
-// say nothing.
+// A crowd is many devices on one connection. All devices answer an announcement at once, with
+// meaningless scalars.
 type crowd struct {
 	t    *testing.T
 	nc   *nats.Conn
@@ -59,7 +59,8 @@ func (c *crowd) join() {
 	}
 }
 
-// await waits until the coordinator listens. It asks for records, which is not counted as sent.
+// await waits until the coordinator listens. await requests records; the test does not count these
+// requests as sent.
 func (c *crowd) await() {
 	c.t.Helper()
 	frame := (&wire.CatchUpRequest{From: 1, MaxBytes: 1}).Append(nil)
@@ -74,7 +75,7 @@ func (c *crowd) await() {
 	}
 }
 
-// listen answers every announcement of an open round from all devices.
+// listen answers every announcement of an open round for all devices.
 func (c *crowd) listen() {
 	c.t.Helper()
 	_, err := c.nc.Subscribe(subjects.Announce(c.plan.Run, 0), func(m *nats.Msg) {
@@ -90,7 +91,7 @@ func (c *crowd) listen() {
 		})
 		frame := r.Append(nil)
 		for _, id := range c.ids {
-			c.sent.Add(1) // first: the last reply ends the run
+			c.sent.Add(1) // count before sending, because the last reply ends the run
 			if err := c.nc.Publish(subjects.Reply(c.plan.Run, 0, id), frame); err != nil {
 				c.t.Error(err)
 				return
@@ -103,8 +104,8 @@ func (c *crowd) listen() {
 }
 
 // TestCrowd floods a coordinator with the replies of 5,000 devices at a time. Each round waits for
-// all of them, and only an announcement that is never repeated asks for them. So one lost message
-// stops the run.
+// all devices, and the coordinator announces each round only once. So one lost message stops the
+// run.
 func TestCrowd(t *testing.T) {
 	const devices, rounds = 5000, 4
 	p := testPlan(t, "crowd", 10, devices+1, rounds)

@@ -39,7 +39,7 @@ type denseRun struct {
 	sent    map[string][wire.ObjectLen]byte // digest by device, record and preceding hash
 	last    uint64                          // record of the last piece
 	middle  chan uint64                     // records of pieces that do not begin a vector
-	resumed int                             // vectors that a new process began again or continued
+	resumed int                             // vectors that a new process sent again or continued
 }
 
 // densePlan returns a plan of two phases, in which not every device takes part in each
@@ -68,7 +68,8 @@ func densePlan(t *testing.T, method string) *plan.Plan {
 	return p
 }
 
-// lead runs a coordinator over the log until stop is called, which returns its counters.
+// lead runs a coordinator over the log until the test calls stop. stop returns the coordinator's
+// counters.
 func (r *denseRun) lead(p *plan.Plan) (stop func() report.Counters) {
 	r.t.Helper()
 	log, err := filelog.Open(filepath.Join(r.dir, "log"))
@@ -100,7 +101,7 @@ func (r *denseRun) lead(p *plan.Plan) (stop func() report.Counters) {
 	}
 }
 
-// A watchedBus sees the pieces that a device sends.
+// A watchedBus records the pieces that a device sends.
 type watchedBus struct {
 	bus.Bus
 	id  string
@@ -140,8 +141,8 @@ func (r *denseRun) saw(id string, u *wire.Upload) {
 
 var errKilled = errors.New("killed")
 
-// device runs a device to the end of the run. It dies in the middle of uploads, once for
-// each of the records deaths.
+// device runs a device to the end of the run. The test kills the device in the middle of an upload,
+// once for each record in deaths.
 func (r *denseRun) device(ctx context.Context, id string, slow time.Duration, deaths ...uint64) {
 	r.all.Go(func() {
 		for {
@@ -161,8 +162,8 @@ func (r *denseRun) device(ctx context.Context, id string, slow time.Duration, de
 	})
 }
 
-// life runs a device until it dies in the middle of its first upload from record dies on;
-// 0: never.
+// life runs a device until the test kills it in the middle of its first upload at or after record
+// dies. With dies 0 the device runs to the end.
 func (r *denseRun) life(ctx context.Context, id string, slow time.Duration, dies uint64) error {
 	store, err := client.OpenStore(filepath.Join(r.dir, id))
 	if err != nil {
@@ -209,7 +210,7 @@ func (r *denseRun) life(ctx context.Context, id string, slow time.Duration, dies
 	return c.Run(ctx)
 }
 
-// until waits for a piece in the middle of a vector for the record, or for a later one.
+// until waits for a piece in the middle of a vector for the given record or a later record.
 func (r *denseRun) until(ctx context.Context, record uint64) {
 	r.t.Helper()
 	for {
@@ -245,7 +246,7 @@ func (r *denseRun) agree() {
 	}
 }
 
-// replay applies a log to a replica, and supplies the vectors that it lacks.
+// replay applies a log to a replica, and gives the replica the vectors that it lacks.
 func replay(t *testing.T, w *replica.Replica, log runlog.Log) {
 	t.Helper()
 	epochs := []uint64{0}
@@ -275,10 +276,10 @@ func replay(t *testing.T, w *replica.Replica, log runlog.Log) {
 	}
 }
 
-// TestDense runs two phases of vectors over a real broker. Not every device takes part in
-// each record. One device is slow; one is killed in the middle of uploads; the coordinator
-// is restarted in the middle of others; one device joins after 100 records (a quarter of
-// that under the race detector), of which two are kept. All of them, and a passive replica,
+// TestDense runs two phases of vectors over a real broker. Not every device takes part in each
+// record. One device is slow. The test kills another device in the middle of uploads, and restarts
+// the coordinator in the middle of uploads. One device joins after 100 records (a quarter of that
+// under the race detector); the log keeps the vectors of two. All devices, and a passive replica,
 // end with the bits of the log. No device sends two vectors for a record.
 func TestDense(t *testing.T) {
 	for _, method := range []string{"fedzo-dense", "fzoos"} {

@@ -21,7 +21,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A blowUp is a run over a broker whose step is 300 times too large.
+// A blowUp is a run over a broker with a step size 300 times too large.
 type blowUp struct {
 	*lead
 	cancel  context.CancelFunc
@@ -34,7 +34,7 @@ const (
 	blowUpFactor  = 300
 )
 
-// blowUpPlan is a plan of a preset that trains well with step.
+// blowUpPlan returns a plan of a preset that trains well with the step size step.
 func blowUpPlan(t *testing.T, name string, step float32) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound(name, "blowup", blowUpDim)
@@ -50,7 +50,7 @@ func blowUpPlan(t *testing.T, name string, step float32) *plan.Plan {
 	return p
 }
 
-// startBlowUp starts a coordinator and devices. The first of them has an objective of its own.
+// startBlowUp starts a coordinator and devices. The first device has the objective first.
 func startBlowUp(t *testing.T, p *plan.Plan, first objective.Objective) *blowUp {
 	t.Helper()
 	b := &blowUp{lead: startLead(t, p, broker.Config{})}
@@ -99,8 +99,8 @@ func (b *blowUp) await(kind, other report.EventKind) (e report.Event, losses []f
 	}
 }
 
-// TestBlowUp: a step that is 300 times too large pauses the run within three rounds, whatever the
-// transport, and the commands that the pause names save it.
+// TestBlowUp checks that a step size 300 times too large pauses the run within three rounds with
+// every transport, and that the commands in the reason of the pause save the run.
 func TestBlowUp(t *testing.T) {
 	for name, step := range map[string]float32{
 		"decomfl": 0.5, "fedzo": 0.5, "fedzo-dense": 0.5, "scaffold-1": 0.2, "scaffold-2": 0.2,
@@ -151,7 +151,8 @@ func liar(loss float64) objective.Objective {
 		func(context.Context, []float32, objective.Batch) (float64, error) { return loss, nil })
 }
 
-// TestLyingLoss: one device of four that reports absurd losses neither ends nor pauses a run.
+// TestLyingLoss checks that one device of four that reports absurd losses neither ends nor pauses a
+// run.
 func TestLyingLoss(t *testing.T) {
 	for _, lie := range []float64{0, 1e30, -1e30} {
 		t.Run(fmt.Sprint(lie), func(t *testing.T) {

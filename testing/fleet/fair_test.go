@@ -16,7 +16,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// askTries is how often an honest device asks for one thing, each time for askPatience.
+// An honest device sends the same request askTries times, and waits askPatience each time.
 const (
 	askTries    = 3
 	askPatience = 5 * time.Second
@@ -31,11 +31,11 @@ type torrent struct {
 	done  sync.WaitGroup
 }
 
-// torrent begins a flood. next returns the subject and the frame of the i-th message.
+// torrent begins a flood. next returns the subject and the frame of message i.
 func (l *lead) torrent(name string, next func(i int) (subject string, frame []byte)) *torrent {
 	l.t.Helper()
 	f := &torrent{nc: l.connect(name), inbox: nats.NewInbox(), stop: make(chan struct{})}
-	// What is answered is read, as an attacker's server would.
+	// The flooding connection reads the answers, as an attacker's server would.
 	if _, err := f.nc.Subscribe(f.inbox+".>", func(*nats.Msg) {}); err != nil {
 		l.t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func (f *torrent) end() {
 	f.done.Wait()
 }
 
-// ask asks until there is an answer, and returns how often it had to.
+// ask repeats a request until an answer comes, and returns the number of requests.
 func ask(nc *nats.Conn, subject string, frame []byte) (answer []byte, tries int, err error) {
 	begun := time.Now()
 	for tries = 1; tries <= askTries; tries++ {
@@ -79,7 +79,8 @@ func ask(nc *nats.Conn, subject string, frame []byte) (answer []byte, tries int,
 	return nil, tries, err
 }
 
-// newcomer joins and reads the log in many pages. It returns the most tries of one request.
+// newcomer joins and reads the log in many pages. newcomer returns the largest number of tries of
+// one request.
 func (l *lead) newcomer(run, id string) (most int, err error) {
 	nc, _, err := l.broker.Connect(id)
 	if err != nil {

@@ -31,15 +31,15 @@ var (
 func signs(c *coordinator.Config) { c.Key = leaderKey }
 func pins(c *client.Config)       { c.Coordinator = leaderText }
 
-// A forger is a user of a broker without permissions. It hears every announcement and request of a
-// run, and speaks as its coordinator.
+// A forger is a user of a broker without permissions. The forger receives every announcement and
+// request of a run, and sends messages as the run's coordinator.
 type forger struct {
 	t      *testing.T
 	nc     *nats.Conn
 	run    string
 	sent   atomic.Uint64
 	first  sync.Once
-	spoken chan struct{} // closed once the server has a frame of it
+	spoken chan struct{} // closed once the server has a frame of the forger
 }
 
 func (l *lead) forger(run string) *forger {
@@ -65,8 +65,8 @@ func (f *forger) publish(subject string, frame []byte) {
 	})
 }
 
-// after makes a device's losses wait for the forger's first frame. So the server has that frame
-// before it has the announcement of the second round, however busy the machine is.
+// after makes a device's losses wait for the forger's first frame. So the server receives that
+// frame before the announcement of the second round, however busy the machine is.
 func (f *forger) after(c *client.Config) {
 	loss := c.Objective.(objective.Flat).Loss
 	c.Objective = objective.Func(c.Objective.Dim(),
@@ -80,7 +80,8 @@ func (f *forger) after(c *client.Config) {
 		})
 }
 
-// announces sends what forge makes of each announcement of the coordinator that brings a record.
+// announces calls forge for each announcement of the coordinator that brings a record, and sends
+// the result.
 func (f *forger) announces(forge func(a *wire.Announcement, last []byte) []byte) {
 	subject := subjects.Announce(f.run, 0)
 	mine := map[string]bool{}
@@ -98,8 +99,7 @@ func (f *forger) announces(forge func(a *wire.Announcement, last []byte) []byte)
 	})
 }
 
-// listening waits until the coordinator listens. The result counts the requests for records that
-// follow.
+// listening waits until the coordinator listens. asked counts the later requests for records.
 func (l *lead) listening(run string) (asked *atomic.Uint64) {
 	l.t.Helper()
 	nc, request := l.connect("probe"), (&wire.CatchUpRequest{From: 1, MaxBytes: 1}).Append(nil)
@@ -122,7 +122,7 @@ func (l *lead) listening(run string) (asked *atomic.Uint64) {
 	return asked
 }
 
-// end announces that the run has ended: the record fits the chain.
+// end forges an announcement that the run has ended, with a record that fits the chain.
 func end(a *wire.Announcement, last []byte) []byte {
 	r := wire.Record{N: a.N, Prev: wire.HashRecord(last), Epoch: a.Epoch, Kind: wire.KindEnd,
 		End: &wire.End{Reason: wire.EndRequested}}
@@ -131,7 +131,7 @@ func end(a *wire.Announcement, last []byte) []byte {
 	return forged.Append(nil)
 }
 
-// round announces a round that moves the model far away.
+// round forges an announcement of a round that moves the model far away.
 func round(a *wire.Announcement, last []byte) []byte {
 	r := wire.Record{N: a.N, Prev: wire.HashRecord(last), Epoch: a.Epoch, Kind: wire.KindRound,
 		Round: &wire.Round{Round: a.N - 1, StepSize: 1, Perturbations: 10, Contributors: 3,
@@ -143,13 +143,13 @@ func round(a *wire.Announcement, last []byte) []byte {
 	return forged.Append(nil)
 }
 
-// epoch announces a pause by a coordinator of a later epoch.
+// epoch forges an announcement of a pause by a coordinator of a later epoch.
 func epoch(a *wire.Announcement, _ []byte) []byte {
 	forged := wire.Announcement{State: wire.Paused, N: a.N, Epoch: a.Epoch + 1<<30, Reason: "forged"}
 	return forged.Append(nil)
 }
 
-// reference announces a wrong digest for each record.
+// reference forges an announcement of a wrong digest for each record.
 func reference(a *wire.Announcement, last []byte) []byte {
 	forged := *a
 	forged.Rest = wire.Tail(wire.Reference{N: a.N - 1, Tip: wire.HashRecord(last).Tip(),
@@ -157,14 +157,14 @@ func reference(a *wire.Announcement, last []byte) []byte {
 	return forged.Append(nil)
 }
 
-// joins refuses every device, before the coordinator answers.
+// joins refuses every device that joins, before the coordinator answers.
 func joins(f *forger) {
 	f.hear(subjects.AllJoins(f.run), func(m *nats.Msg) {
 		f.publish(m.Reply, (&wire.JoinReply{Status: wire.JoinDenied, Reason: "forged"}).Append(nil))
 	})
 }
 
-// segments answers every request for records with an end.
+// segments answers every request for records with a record that ends the run.
 func segments(f *forger) {
 	f.hear(subjects.AllCatchUps(f.run), func(m *nats.Msg) {
 		request, err := wire.DecodeCatchUpRequest(m.Data)
@@ -179,7 +179,7 @@ func segments(f *forger) {
 	})
 }
 
-// replays sends every announcement again, five records later.
+// replays sends every announcement of the coordinator again, five records later.
 func replays(f *forger) {
 	subject := subjects.Announce(f.run, 0)
 	again := map[string]bool{}
@@ -200,9 +200,9 @@ type progress struct {
 	mu       sync.Mutex
 	faults   []string
 	refused  uint64
-	skipped  uint64 // of these, unread
+	skipped  uint64 // refused frames that the device did not read
 	refusing func() // called, once, when the device has refused a frame; nil: nothing
-	// impatient: it asks again after 300 ms, in which a busy machine may deliver no answer.
+	// impatient: the device asks again after 300 ms, in which a busy machine may deliver no answer.
 	impatient bool
 }
 
@@ -224,7 +224,7 @@ func (p *progress) Record(r client.Progress) error {
 	return nil
 }
 
-// recorded has each device report to one of the reports.
+// recorded makes each device report to one of the reports.
 func recorded(reports []progress) func(*client.Config) {
 	return func(c *client.Config) {
 		c.Recorder = &reports[0]
@@ -232,8 +232,9 @@ func recorded(reports []progress) func(*client.Config) {
 	}
 }
 
-// devicesRefuse is devices, in a run whose coordinator is away until each device has refused an
-// answer: how quick a forger is beside it depends on the machine. Devices wait for answers shortly.
+// devicesRefuse runs devices, in a run whose coordinator is away until each device has refused an
+// answer: whether the forger or the coordinator answers first depends on the machine. Devices wait
+// only shortly for answers.
 func (l *lead) devicesRefuse(run string, conns []*nats.Conn, dim int,
 	reports []progress) (clients []*client.Client) {
 	l.t.Helper()
@@ -265,9 +266,9 @@ func (l *lead) devicesRefuse(run string, conns []*nats.Conn, dim int,
 	return clients
 }
 
-// TestForged: on a broker that lets everybody speak as the coordinator, forged frames cost devices
-// that pin its key nothing but their checks. The run goes to its end, without a pause, a rebuild or
-// a catch-up, whether there are digests or not.
+// TestForged checks devices that pin the coordinator's key, on a broker on which anybody can send
+// as the coordinator. Forged frames cost these devices only the checks of signatures. The run
+// reaches its end without a pause, a rebuild or a catch-up, with and without digests.
 func TestForged(t *testing.T) {
 	announces := func(forge func(*wire.Announcement, []byte) []byte) func(*forger) {
 		return func(f *forger) { f.announces(forge) }
@@ -276,7 +277,7 @@ func TestForged(t *testing.T) {
 		name    string
 		begin   func(*forger)
 		genuine bool // the frames are signed
-		answers bool // they are answers, not announcements
+		answers bool // the frames are answers, not announcements
 	}{
 		{"end", announces(end), false, false},
 		{"rounds", announces(round), false, false},
@@ -318,7 +319,7 @@ func TestForged(t *testing.T) {
 						t.Errorf("device %d: %d frames refused, faults %q", i, r.refused, r.faults)
 					}
 				}
-				// A genuine frame that comes again may make a device ask where the log is.
+				// A genuine frame that comes a second time may make a device request the log's end.
 				requests := asked.Load()
 				if requests > 0 && !attack.genuine || requests > n*rounds || f.sent.Load() < n {
 					t.Errorf("%d frames sent, %d requests for records", f.sent.Load(), requests)
@@ -328,8 +329,9 @@ func TestForged(t *testing.T) {
 	}
 }
 
-// TestForgedSegments: a replica that catches up takes no forged answer, also where no other comes,
-// and goes on with the coordinator's. Devices that know no key train as ever meanwhile.
+// TestForgedSegments checks that a replica that catches up accepts no forged answer, even if no
+// other answer comes, and continues with the coordinator's answers. Devices that know no key train
+// as usual meanwhile.
 func TestForgedSegments(t *testing.T) {
 	const rounds, n, dim = 30, 3, 20
 	p := testPlan(t, "forged", dim, n, rounds)
@@ -365,8 +367,8 @@ func TestForgedSegments(t *testing.T) {
 	l.agree("forged", []*client.Client{late})
 }
 
-// lateReplica runs a passive replica that came late and knows the coordinator's key. A request may
-// take so long; 0: as long as usual. done has what Run returns.
+// lateReplica runs a passive replica that starts late and knows the coordinator's key. request is
+// the timeout of a request; 0 means the default. done receives the result of Run.
 func (l *lead) lateReplica(request time.Duration, each func(client.Progress)) (
 	late *client.Client, done <-chan error) {
 	l.t.Helper()
@@ -385,7 +387,7 @@ func (l *lead) lateReplica(request time.Duration, each func(client.Progress)) (
 	return late, ended
 }
 
-// goOn lets another coordinator go on with the log.
+// goOn starts another coordinator that continues the log.
 func (l *lead) goOn() {
 	l.t.Helper()
 	c, err := coordinator.New(l.t.Context(), coordinator.Config{Conn: l.connect("again"), Log: l.log,

@@ -15,8 +15,8 @@ import (
 	"github.com/zofl/zofl/wire/signed"
 )
 
-// answers answers each join and each request for records so many times. Only a check of their
-// signatures tells the answers from the coordinator's.
+// answers sends the given number of answers to each join and each request for records. Only a check
+// of the signatures distinguishes the answers from the coordinator's.
 func (f *forger) answers(times int) {
 	key, err := signed.ParseKeys(leaderText)
 	if err != nil {
@@ -35,8 +35,8 @@ func (f *forger) answers(times int) {
 	f.hear(subjects.AllCatchUps(f.run), forge)
 }
 
-// TestForgedAnswers: who hears the requests of devices and answers each a few hundred times keeps
-// none from the run.
+// TestForgedAnswers checks that an attacker who receives the requests of devices, and answers each
+// request a few hundred times, keeps no device from the run.
 func TestForgedAnswers(t *testing.T) {
 	const rounds, n, dim, times = 12, 3, 20, 300
 	l := startLead(t, testPlan(t, "forged", dim, n, rounds), broker.Config{}, signs)
@@ -53,9 +53,9 @@ func TestForgedAnswers(t *testing.T) {
 	}
 }
 
-// TestForgedAnswersFlood: where the coordinator is away, and somebody answers its devices at line
-// rate, a device checks a bounded number of answers and drops the others unread. Once the flood is
-// over and the coordinator is back, it goes on.
+// TestForgedAnswersFlood checks a device whose coordinator is away, while an attacker answers the
+// device's requests at line rate. The device checks a bounded number of answers and drops all
+// further answers unread. When the flood is over and the coordinator is back, the device continues.
 func TestForgedAnswersFlood(t *testing.T) {
 	const rounds, n, dim = 10, 2, 20
 	l := startLead(t, testPlan(t, "forged", dim, n, rounds), broker.Config{}, signs)

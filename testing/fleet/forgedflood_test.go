@@ -13,8 +13,8 @@ import (
 	"github.com/zofl/zofl/internal/subjects"
 )
 
-// A deluge sends announcements whose signatures are wrong, and old ones, as fast as the broker
-// takes them.
+// A deluge sends announcements with wrong signatures, and old announcements, as fast as the broker
+// accepts them.
 type deluge struct {
 	f     *forger
 	mu    sync.Mutex // guards heard
@@ -24,13 +24,13 @@ type deluge struct {
 	old   atomic.Uint64
 }
 
-// deluge begins once something is announced.
+// deluge starts the flood after the first announcement of the coordinator.
 func (f *forger) deluge(l *lead) *deluge {
 	d := &deluge{f: f, stop: make(chan struct{})}
 	subject, mine := subjects.Announce(f.run, 0), nats.Header{}
 	var once sync.Once
 	f.hear(subject, func(m *nats.Msg) {
-		if m.Header != nil { // of its own
+		if m.Header != nil { // a message of the deluge itself
 			return
 		}
 		d.mu.Lock()
@@ -80,9 +80,10 @@ func (d *deluge) end() {
 	d.all.Wait()
 }
 
-// TestForgedFlood: on a broker that lets everybody announce, a flood of forged and old
-// announcements costs devices that pin the coordinator's key a few checks a second. They soon do
-// not listen any more, ask the coordinator where the run is, and take part in every round.
+// TestForgedFlood checks devices that pin the coordinator's key, on a broker on which anybody can
+// announce. A flood of forged and old announcements costs the devices a few checks of signatures a
+// second. The devices soon unsubscribe, ask the coordinator for the state of the run, and take part
+// in every round.
 func TestForgedFlood(t *testing.T) {
 	const rounds, n, dim = 12, 3, 20
 	p := testPlan(t, "forged", dim, n, rounds)
@@ -109,7 +110,7 @@ func TestForgedFlood(t *testing.T) {
 		r := &reports[i]
 		t.Logf("device %d: %d frames sent in %.1f s, %d refused, %d of them unread", i, sent, took,
 			r.refused, r.skipped)
-		// 128 checks at once, 32 a second, and few of what came before the first.
+		// 128 checks at once, then 32 a second, and a few checks before the first skipped frame
 		if r.skipped == 0 || float64(r.refused-r.skipped) > 200+40*took {
 			t.Errorf("device %d: %d frames refused, %d of them unread", i, r.refused, r.skipped)
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/zofl/zofl/testing/bowl"
 )
 
-// gradientBowl is bowl of a device that has the gradient.
+// gradientBowl is the loss of package bowl on a device that has the gradient.
 type gradientBowl struct {
 	objective.Flat
 	device int
@@ -31,7 +31,7 @@ func (o gradientBowl) Gradient(ctx context.Context, x []float32, b objective.Bat
 	return o.Loss(ctx, x, b)
 }
 
-// slopeBowl is bowl of a device that has derivatives along directions.
+// slopeBowl is the loss of package bowl on a device that has derivatives along directions.
 type slopeBowl struct {
 	objective.Flat
 	device int
@@ -46,8 +46,8 @@ func (o slopeBowl) Slope(ctx context.Context, x, z []float32, b objective.Batch)
 	return loss, slope, err
 }
 
-// mixedBowl returns the objective of a device: two black boxes, one with a gradient, and one
-// with slopes.
+// mixedBowl returns the objective of a device. Two devices have losses alone, one has the gradient,
+// and one has slopes.
 func mixedBowl(i, dim int) objective.Objective {
 	box := objective.Func(dim, bowl.Of(i))
 	switch i {
@@ -59,9 +59,9 @@ func mixedBowl(i, dim int) objective.Objective {
 	return box
 }
 
-// TestBlackBoxesAndGradients trains one model, over a real broker, with devices that only have
-// losses, one that has the gradient, and one that has slopes. All end with the log's bits, and
-// the model learns.
+// TestBlackBoxesAndGradients trains one model over a real broker, with devices that only have
+// losses, a device that has the gradient, and a device that has slopes. All devices end with the
+// log's bits, and the model learns.
 func TestBlackBoxesAndGradients(t *testing.T) {
 	for _, fields := range []string{
 		"steps=2 perturbations=8",
@@ -132,7 +132,7 @@ func mixedFleet(t *testing.T, fields string) {
 			t.Errorf("device %d: %d queries and %d gradients in %d contributions, want %d and %d",
 				i, got.Queries, got.Gradients, contributions[i], queries, gradients)
 		}
-		// Of the 6 at first, 2 is what no model reaches for all devices.
+		// The loss is 6 at first. No model has less than 2 on all devices.
 		if !(got.Loss < first[i]-0.3*(first[i]-2)) {
 			t.Errorf("device %d: loss %v at first, %v at last", i, first[i], got.Loss)
 		}

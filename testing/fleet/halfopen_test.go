@@ -22,13 +22,13 @@ import (
 	"github.com/zofl/zofl/testing/servers"
 )
 
-// halfOpenInterval is the interval of announcements. Of three, a busy machine has a third of one
-// for what is not waiting.
+// halfOpenInterval is the interval of announcements. The test allows three intervals; on a busy
+// machine a third of one interval is left for work other than waiting.
 var halfOpenInterval = flag.Duration("halfopen.interval", 6*time.Second,
 	"of announcements in TestHalfOpen; plans have 5s by default")
 
 // A halfOpenRun is a run of two devices and a coordinator over a real broker. One device and the
-// coordinator reach it through proxies.
+// coordinator reach the broker through proxies.
 type halfOpenRun struct {
 	*lead
 	device, coordinator *bustest.Proxy
@@ -67,7 +67,7 @@ func newHalfOpenRun(t *testing.T, url, run string) *halfOpenRun {
 		id := fmt.Sprint("d", i)
 		c, err := client.New(client.Config{
 			Conn: dialed(t, address, client.ConnectOptions(id)...), Run: run, ID: id,
-			// a pause, so that some seconds are not thousands of rounds
+			// a pause, so that a few seconds do not make thousands of rounds
 			Objective: objective.Func(50, func(ctx context.Context, x []float32,
 				b objective.Batch) (float64, error) {
 				time.Sleep(time.Millisecond)
@@ -97,7 +97,7 @@ func dialed(t *testing.T, address string, opts ...nats.Option) *nats.Conn {
 	return nc
 }
 
-// rounds waits for some rounds from now on.
+// rounds waits for the given number of further rounds.
 func (r *halfOpenRun) rounds(n int) {
 	r.t.Helper()
 	for len(r.events) > 0 {
@@ -116,8 +116,8 @@ func (r *halfOpenRun) rounds(n int) {
 	}
 }
 
-// dialledWithin waits until a proxy is dialled again, and checks that this was within three
-// intervals.
+// dialledWithin waits until a party dials a proxy again, and checks that the party did so within
+// three intervals.
 func (r *halfOpenRun) dialledWithin(p *bustest.Proxy, who string, before int, since time.Time) {
 	r.t.Helper()
 	servers.Eventually(r.t, who+" to connect again", func() error {
@@ -134,8 +134,8 @@ func (r *halfOpenRun) dialledWithin(p *bustest.Proxy, who string, before int, si
 	}
 }
 
-// TestHalfOpen: a connection that swallows what passes, without closing, is noticed within three
-// intervals of announcements by a device and by the coordinator, and rounds go on.
+// TestHalfOpen checks a connection that drops all data and stays open. A device and the coordinator
+// notice such a connection within three intervals of announcements, and rounds continue.
 func TestHalfOpen(t *testing.T) {
 	cluster := servers.Start(t, 1)
 	for _, tt := range []struct {

@@ -23,16 +23,17 @@ var bombs = [][]byte{
 	{},
 }
 
-// TestHostileFrames sends a run frames that it must refuse while honest devices train. No
-// contribution is lost, every frame is counted, and memory does not grow.
+// TestHostileFrames sends frames that a coordinator must refuse while honest devices train. No
+// contribution is lost, the coordinator counts every frame, and memory does not grow.
 func TestHostileFrames(t *testing.T) {
 	const rounds, n, dim, floods = 60, 3, 200, 300
 	p := testPlan(t, "target", dim, n, rounds)
-	// This broker lets large frames through, so that they reach the coordinator.
+	// This broker accepts large frames, so that the frames reach the coordinator.
 	l := startLead(t, p, broker.Config{MaxPayload: 2 << 20})
 	stop := make(chan struct{})
 	var attackers sync.WaitGroup
-	// The subject has a member's id, so that frames are not refused for that alone.
+	// The subject has a member's id, so that the coordinator does not refuse the frames for the id
+	// alone.
 	subjects := []string{
 		subjects.Reply("target", 0, "d1"), subjects.Join("target", "x"),
 		subjects.CatchUp("target", "d1"), subjects.Announce("target", 0),
@@ -59,14 +60,14 @@ func TestHostileFrames(t *testing.T) {
 		t.Errorf("%d rounds, want %d", w.Rounds(), rounds)
 	}
 
-	// Connections hold 1 MiB frames while these pass, a few at a time.
+	// Connections hold frames of 1 MiB while the broker delivers them, a few at a time.
 	if most := before + 256<<20; <-peak > most {
 		t.Errorf("heap grew from %d bytes to more than %d", before, most)
 	}
 	checkCounters(t, l.c.Status().Counters, sent)
 }
 
-// checkCounters checks that every hostile reply was refused for its reason.
+// checkCounters checks that the coordinator refused every hostile reply for the right reason.
 func checkCounters(t *testing.T, c report.Counters, sent []int) {
 	t.Helper()
 	t.Logf("sent %v, counted %+v", sent, c)
@@ -103,8 +104,8 @@ func flood(nc *nats.Conn, subject string, n int, stop chan struct{}) (sent int) 
 	return sent
 }
 
-// strike replies to each record while it is open, as if it followed another record, until
-// the run is over.
+// strike replies to each record while the record is open, as if the sender followed another record,
+// until the run is over.
 func (l *lead) strike(nc *nats.Conn, subject string, over chan struct{}) {
 	other, last := wire.Genesis("another"), uint64(0)
 	tick := time.NewTicker(time.Millisecond)
@@ -127,7 +128,7 @@ func (l *lead) strike(nc *nats.Conn, subject string, over chan struct{}) {
 	}
 }
 
-// foreign returns frames that are well formed but not for this run.
+// foreign returns well-formed frames of other runs.
 func foreign() [][]byte {
 	other := wire.Genesis("another")
 	scalars := wire.AppendScalars(nil, make([]float32, 10)...)
@@ -158,7 +159,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// watchHeap returns the largest heap until stop is closed.
+// watchHeap returns the largest heap size until the caller closes stop.
 func watchHeap(stop chan struct{}) (most uint64) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

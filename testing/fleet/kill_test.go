@@ -26,7 +26,7 @@ var (
 		"also rounds that close at a quorum, over brokers of their own")
 )
 
-// A killRun is a run of real processes.
+// A killRun is a run whose parties are separate processes.
 type killRun struct {
 	t       *testing.T
 	dir     string
@@ -60,7 +60,7 @@ func killPlan(
 	p.Members, p.Target, p.Quorum, p.Rounds = killDevices, target, quorum, killRounds
 	p.Perturbations, p.StepSize, p.MaxAttempts, p.OverSample = 2, 0.05, 1000, 1
 	p.Deadline, p.Reannounce, p.DigestEvery = 1000, 250, 16
-	p.Bound = 1.2 // which cuts many: a coordinator that takes over cuts the same
+	p.Bound = 1.2 // changes many contributions: a new leader must change the same
 	for _, edit := range edits {
 		edit(p)
 	}
@@ -86,12 +86,12 @@ func (k *killRun) start(run string) {
 	}
 }
 
-// killsFor is how long processes are killed: on a slow machine a round that waits for all
-// devices may never find them all alive.
+// killsFor is how long the test kills processes: on a slow machine a round that waits for all
+// devices might otherwise never find all devices alive.
 const killsFor = patience / 3
 
-// disturb kills processes one after another and restarts them, until all devices have seen
-// the end of the run.
+// disturb kills processes one after another and restarts them, until all devices have reached the
+// end of the run.
 func (k *killRun) disturb(rng *rand.Rand, kills bool, others ...func()) {
 	began := time.Now()
 	for !k.over() {
@@ -115,7 +115,7 @@ func (k *killRun) disturb(rng *rand.Rand, kills bool, others ...func()) {
 	}
 }
 
-// supervise restarts processes that gave up, and logs it: none should.
+// supervise restarts processes that ended with an error, and logs the error: no process should.
 func (k *killRun) supervise() {
 	for _, p := range append(k.leads[:len(k.leads):len(k.leads)], k.devices...) {
 		if code, text := p.gaveUp(); code != 0 {
@@ -125,7 +125,7 @@ func (k *killRun) supervise() {
 	}
 }
 
-// hit kills a running party and restarts it after a while.
+// hit kills a running party and restarts the party after a while.
 func (k *killRun) hit(rng *rand.Rand, p *party) {
 	if p.kill() {
 		k.killed++
@@ -134,7 +134,7 @@ func (k *killRun) hit(rng *rand.Rand, p *party) {
 	}
 }
 
-// over reports whether all devices have seen the end.
+// over reports whether all devices have reached the end of the run.
 func (k *killRun) over() bool {
 	for _, d := range k.devices {
 		if !d.ended() {
@@ -144,7 +144,7 @@ func (k *killRun) over() bool {
 	return true
 }
 
-// where describes the progress of all parties.
+// where returns the progress of all parties as text.
 func (k *killRun) where() string {
 	text := ""
 	for _, d := range k.devices {
@@ -162,7 +162,7 @@ type verdict struct {
 	Ended   string `json:"ended"`
 }
 
-// judge checks that the log is complete and that every device ended with its state. It
+// judge checks that the log is complete and that every device ended with the log's state. judge
 // returns the digest.
 func (k *killRun) judge(log ...string) string {
 	k.t.Helper()
@@ -209,8 +209,8 @@ func (k *killRun) finish() string {
 	return k.judge("--store", filepath.Join(k.dir, "log"))
 }
 
-// shared runs two coordinators, one of which leads, over external brokers with the log in
-// their JetStream.
+// shared runs two coordinators, of which one leads, over external brokers. The log is in the
+// brokers' JetStream.
 func shared(t *testing.T, brokers *servers.Cluster, run string, target, quorum uint32) *killRun {
 	t.Helper()
 	k := &killRun{t: t, dir: t.TempDir(), url: brokers.URL(), rounds: killRounds, phases: 1}
@@ -219,15 +219,15 @@ func shared(t *testing.T, brokers *servers.Cluster, run string, target, quorum u
 		k.leads = append(k.leads,
 			newParty(t, fmt.Sprintf("coordinator %d", i), "serve", plan, "--url", k.url,
 				"--jetstream", "--replicas", fmt.Sprint(len(brokers.Servers)), "--lease", "2s",
-				"--allow-unsynced", // these servers sync, and have no user to ask them
+				"--allow-unsynced", // these servers sync, but have no system user whom serve could ask
 				"--json"))
 	}
 	k.start(run)
 	return k
 }
 
-// disturbBrokers returns functions that kill and pause servers, among them the log's
-// leader.
+// disturbBrokers returns functions that kill and pause servers, including the server that leads the
+// log's stream.
 func (k *killRun) disturbBrokers(brokers *servers.Cluster, run string, rng *rand.Rand) []func() {
 	some := func() *servers.Server { return brokers.Servers[rng.IntN(len(brokers.Servers))] }
 	if len(brokers.Servers) > 1 {
@@ -269,7 +269,7 @@ var undisturbed struct {
 	digest string
 }
 
-// must checks that enough was disturbed for the test to mean something.
+// must checks that the test killed and paused enough processes to be meaningful.
 func (k *killRun) must(kills, broken int) {
 	k.t.Helper()
 	if k.killed < kills || k.broken < broken {
@@ -300,12 +300,12 @@ func TestKillEmbedded(t *testing.T) {
 	quorum.must(10, 0)
 }
 
-// TestKillServer does the same with two coordinators and an external broker, which is
-// killed and paused too.
+// TestKillServer does the same as TestKillEmbedded with two coordinators and an external broker.
+// The test kills and pauses the broker too.
 func TestKillServer(t *testing.T) { killBrokers(t, 1) }
 
-// TestKillCluster does the same with three brokers; the log's leader among them is killed
-// and paused.
+// TestKillCluster does the same as TestKillServer with three brokers. The test kills and pauses the
+// broker that leads the log's stream too.
 func TestKillCluster(t *testing.T) { killBrokers(t, 3) }
 
 func killBrokers(t *testing.T, n int) {

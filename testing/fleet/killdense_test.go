@@ -28,7 +28,7 @@ const (
 	surrogateRounds = 15
 )
 
-// A denseKill is a run of real processes that send vectors.
+// A denseKill is a run of separate processes in which devices send vectors.
 type denseKill struct {
 	killRun
 	within, between int // kills within an upload, and between the phases of a round
@@ -37,8 +37,8 @@ type denseKill struct {
 	loss float64    // of the last round
 }
 
-// denseKillPlan is the plan of a run in which every device sends vectors of many pieces. A round
-// has two phases with scaffold-1, and one of twice the length with scaffold-2.
+// denseKillPlan is the plan of a run in which every device sends vectors of many pieces. With
+// scaffold-1 a round has two phases. With scaffold-2 a round has one phase of twice the length.
 func denseKillPlan(t *testing.T, control plan.Control) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound("fedzo-dense", "dense", denseDim)
@@ -52,7 +52,7 @@ func denseKillPlan(t *testing.T, control plan.Control) *plan.Plan {
 	return p
 }
 
-// surrogatePlan is the plan of a run whose devices lose points when they are killed.
+// surrogatePlan is the plan of a run whose devices lose points when the test kills them.
 func surrogatePlan(t *testing.T) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound("fzoos", "dense", surrogateDim)
@@ -80,8 +80,8 @@ func (k *denseKill) write(p *plan.Plan) (path string) {
 	return path
 }
 
-// denseEmbedded starts a coordinator with an embedded broker, and the devices. due decides,
-// for each line that a process prints, whether to kill that process.
+// denseEmbedded starts a coordinator with an embedded broker, and the devices. due decides, for
+// each line that a process prints, whether the test kills that process.
 func denseEmbedded(
 	t *testing.T, plan *plan.Plan, due func(p *party, line map[string]any) bool,
 ) *denseKill {
@@ -118,8 +118,8 @@ func denseEmbedded(
 	return k
 }
 
-// untilOver kills the processes that are due and restarts them, until all devices have seen
-// the end.
+// untilOver kills the processes that due chose and restarts them, until all devices have reached
+// the end of the run.
 func (k *denseKill) untilOver(hit <-chan *party) {
 	k.t.Helper()
 	patient := time.NewTimer(patience)
@@ -159,12 +159,12 @@ func within(line map[string]any) bool {
 	return line["event"] == "working" && received > 0 && received < size
 }
 
-// killTries is how often a test kills processes until it has hit enough in the middle of something:
-// where the machine is busy, a signal comes later than the line that it answers.
+// killTries is how often a test tries to kill enough processes at the right moment: on a busy
+// machine a signal may come too late after the line that triggered the signal.
 const killTries = 10
 
-// TestKillDense kills devices in the middle of their uploads, and the coordinator between
-// the phases of a round. The result is bit-identical to an undisturbed run.
+// TestKillDense kills devices in the middle of their uploads, and the coordinator between the
+// phases of a round. The result is bit-identical to the result of an undisturbed run.
 func TestKillDense(t *testing.T) {
 	t.Parallel()
 	within, between := 0, 0
@@ -178,8 +178,9 @@ func TestKillDense(t *testing.T) {
 		between)
 }
 
-// TestKillVariate kills devices in the middle of their uploads. Their control variates, which no
-// checkpoint has yet, are not lost: the result is bit-identical to an undisturbed run.
+// TestKillVariate kills devices in the middle of their uploads. A device then does not lose its
+// control variates, although no checkpoint has them yet: the result is bit-identical to the result
+// of an undisturbed run.
 func TestKillVariate(t *testing.T) {
 	t.Parallel()
 	within := 0
@@ -191,15 +192,15 @@ func TestKillVariate(t *testing.T) {
 	t.Errorf("%d were killed within an upload, too few to show anything", within)
 }
 
-// killDense compares a run in which so many devices and coordinators are killed with an
-// undisturbed one.
+// killDense compares an undisturbed run with a run in which the test kills the given numbers of
+// devices and coordinators.
 func killDense(t *testing.T, control plan.Control, devices, coordinators int) *denseKill {
 	t.Helper()
 	calm := func(*party, map[string]any) bool { return false }
 	want := denseEmbedded(t, denseKillPlan(t, control), calm).finish()
 
 	var mu sync.Mutex
-	// of devices, and of coordinators
+	// remaining kills: of devices (true) and of coordinators (false)
 	killed, left := map[string]bool{}, map[bool]int{true: devices, false: coordinators}
 	k := denseEmbedded(t, denseKillPlan(t, control), func(p *party, line map[string]any) bool {
 		mu.Lock()
@@ -220,8 +221,8 @@ func killDense(t *testing.T, control plan.Control, devices, coordinators int) *d
 }
 
 // TestKillSurrogate kills each device between rounds. A device loses the points since its last
-// checkpoint, and goes on with fewer. The model is not that of an undisturbed run, but all replicas
-// agree, and it trains as well.
+// checkpoint, and continues with fewer points. The model differs from the model of an undisturbed
+// run, but all replicas agree, and the model trains as well.
 func TestKillSurrogate(t *testing.T) {
 	t.Parallel()
 	calm := denseEmbedded(t, surrogatePlan(t), func(*party, map[string]any) bool { return false })

@@ -17,8 +17,8 @@ import (
 	"github.com/zofl/zofl/testing/bowl"
 )
 
-// TestKilledMethods kills a device again and again, in the midst of its losses too, with every
-// preset and every option. The model is bit-identical to that of an undisturbed run, except with a
+// TestKilledMethods kills a device again and again, also during its losses, with every preset and
+// every option. The model is bit-identical to the model of an undisturbed run, except with a
 // surrogate, see TestKillSurrogate.
 func TestKilledMethods(t *testing.T) {
 	run := func(name, method string, edit func(*plan.Plan)) {
@@ -57,7 +57,8 @@ func TestKilledMethods(t *testing.T) {
 	}
 }
 
-// killedRun runs two devices, and kills the first so many times. It returns the last digest.
+// killedRun runs two devices, and kills the first device the given number of times. killedRun
+// returns the last digest.
 func killedRun(t *testing.T, p *plan.Plan, kills int) (digest [32]byte) {
 	synctest.Test(t, func(t *testing.T) {
 		plan := *p
@@ -80,7 +81,7 @@ func killedRun(t *testing.T, p *plan.Plan, kills int) (digest [32]byte) {
 		}
 		synctest.Wait() // the plan is stored
 		stop := r.start(ctx, "d0", slow)
-		synctest.Wait() // slots are in the order of joining
+		synctest.Wait() // devices get slots in the order of joining
 		r.start(ctx, "d1", slow)
 		for i := range kills {
 			time.Sleep(time.Duration(37+29*i) * time.Millisecond)
@@ -89,7 +90,7 @@ func killedRun(t *testing.T, p *plan.Plan, kills int) (digest [32]byte) {
 			if err := os.CopyFS(copied, os.DirFS(filepath.Join(r.dir, "d0"))); err != nil {
 				t.Fatal(err)
 			}
-			stop() // what it stores now is not in the copy
+			stop() // the copy of the store lacks what the stopping device stores
 			r.dir = filepath.Join(r.dir, fmt.Sprint("life", i))
 			if err := os.MkdirAll(r.dir, 0o700); err != nil {
 				t.Fatal(err)

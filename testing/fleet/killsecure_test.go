@@ -9,7 +9,7 @@ import (
 )
 
 // TestKillSecure kills devices and the coordinator of a run with secure aggregation at random
-// moments, so in all steps of its rounds. It comes to its end, and every device has the log's
+// moments, and so in all steps of a round. The run reaches its end, and every device has the log's
 // state.
 func TestKillSecure(t *testing.T) {
 	if testing.Short() {

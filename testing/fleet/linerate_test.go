@@ -23,7 +23,7 @@ import (
 
 var siegeRounds = flag.Int("siege", 10, "rounds of TestLineRate, and as many beside attackers")
 
-// A tap remembers frames of a run that an attacker can hear.
+// A tap stores frames of a run that an attacker can receive.
 type tap struct {
 	mu     sync.Mutex
 	frames [][]byte
@@ -41,7 +41,7 @@ func (p *tap) hear(m *nats.Msg) {
 	p.next++
 }
 
-// one returns a remembered frame, nil if there is none.
+// one returns a stored frame, or nil if the tap has none.
 func (p *tap) one(rng *rand.Rand) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,7 +52,7 @@ func (p *tap) one(rng *rand.Rand) []byte {
 }
 
 // A hostile publishes random, mutated, oversized and replayed frames on one subject, as fast as the
-// broker takes them.
+// broker accepts them.
 type hostile struct {
 	subject string
 	replays bool // it sends no mutated frames
@@ -94,8 +94,8 @@ func (h *hostile) run(heard *tap, seed uint64, stop chan struct{}) {
 	}
 }
 
-// hostiles returns attackers on all that the coordinator and its devices hear: a member's subjects,
-// those of an id without a slot, announcements, leads and commands.
+// hostiles returns attackers on all subjects to which the coordinator and its devices listen: a
+// member's subjects, the subjects of an id without a slot, announcements, leads and commands.
 func hostiles(run, member string) (list []*hostile) {
 	for _, id := range []string{member, "stranger"} {
 		for _, subject := range []string{subjects.Reply(run, 0, id), subjects.Join(run, id),
@@ -104,8 +104,8 @@ func hostiles(run, member string) (list []*hostile) {
 			list = append(list, &hostile{subject: subject})
 		}
 	}
-	// Announcements and leads have no signature: a changed one is a forgery, against which the
-	// broker's permissions help.
+	// Announcements and leads have no signature here. A changed frame is a forgery, which only the
+	// broker's permissions prevent.
 	for _, subject := range []string{subjects.Announce(run, 0), subjects.Lead(run),
 		subjects.Operator(run, "status")} {
 		list = append(list, &hostile{subject: subject, replays: true})
@@ -113,25 +113,26 @@ func hostiles(run, member string) (list []*hostile) {
 	return list
 }
 
-// A siege is a run of four honest devices and a member that attacks it.
+// A siege is a run of four honest devices and one member that attacks the run.
 type siege struct {
 	*lead
 	heard     tap
 	attackers []*hostile
-	// The times of as many rounds each: alone, beside attackers of something else on the broker,
-	// who take the same share of the machine, and beside attackers of the run.
+	// Round times, of equally many rounds each. alone: without attackers. beside: while attackers send
+	// to another run on the broker, and so take the same share of the machine. beset: while attackers
+	// attack this run.
 	alone, beside, beset []time.Duration
 	lasted               time.Duration // the attack
 	grown                uint64        // bytes of heap, at its peak
 	devices              []report.Device
 }
 
-// blocks is how often attackers of something else and those of the run take turns, so that what
-// else the machine does meets both.
+// blocks is how often attackers of another run and attackers of this run take turns, so that other
+// work of the machine affects both measurements.
 const blocks = 8
 
-// besiege makes so many rounds, as many beside attackers of another run, and as many beside those
-// of its own.
+// besiege makes the given number of rounds without attackers, as many beside attackers of another
+// run, and as many beside attackers of its own run.
 func besiege(t *testing.T, rounds int) *siege {
 	t.Helper()
 	const run, dim, honest = "siege", 100, 4
@@ -149,7 +150,7 @@ func besiege(t *testing.T, rounds int) *siege {
 		c, err := client.New(client.Config{Conn: s.connect(id), Run: run, ID: id,
 			Objective: objective.Func(dim, func(ctx context.Context, x []float32,
 				b objective.Batch) (float64, error) {
-				time.Sleep(5 * time.Millisecond) // as a device that computes
+				time.Sleep(5 * time.Millisecond) // simulates the computation of a device
 				return loss(ctx, x, b)
 			})})
 		if err != nil {
@@ -200,7 +201,7 @@ func (s *siege) armed(list []*hostile) []*hostile {
 	return list
 }
 
-// attack starts attackers, until stop is called.
+// attack runs attackers until the caller calls stop.
 func (s *siege) attack(list []*hostile) (stop func()) {
 	var all sync.WaitGroup
 	end := make(chan struct{})
@@ -210,8 +211,9 @@ func (s *siege) attack(list []*hostile) (stop func()) {
 	return func() { close(end); all.Wait() }
 }
 
-// leave says goodbye for the attacker, until it is heard: rounds would wait for one that went
-// silent, because some of its replays were answers, and what it sends waits behind its own flood.
+// leave says goodbye for the attacker until the coordinator receives the goodbye. Rounds would wait
+// for a silent attacker, because some of its replayed frames were answers. The goodbye may queue
+// behind the attacker's own flood.
 func (s *siege) leave(run string, evil *nats.Conn) {
 	s.t.Helper()
 	bye := wire.Reply{Kind: wire.Decline, N: 1, Reason: wire.DeclineLeaving}
@@ -227,14 +229,14 @@ func (s *siege) leave(run string, evil *nats.Conn) {
 	}
 }
 
-// present says whether rounds wait for a member.
+// present reports whether rounds wait for a member.
 func (s *siege) present(id string) bool {
 	return slices.ContainsFunc(s.c.Devices(), func(d report.Device) bool {
 		return d.ID == id && d.State == report.DevicePresent
 	})
 }
 
-// times returns how long each of so many rounds takes, from the end of the one that is open.
+// times returns how long each of the given number of rounds takes, from the end of the open round.
 func (s *siege) times(rounds int) (list []time.Duration) {
 	for len(s.events) > 0 {
 		<-s.events
@@ -254,8 +256,9 @@ func median(times []time.Duration) time.Duration {
 	return sorted[len(sorted)/2]
 }
 
-// Rounds go on beside attackers who send at line rate on every subject, memory stays bounded, and
-// the attacking member is named. It prints how much longer they take, the median of each:
+// TestLineRate checks that rounds continue while attackers send at line rate on every subject, that
+// memory stays bounded, and that the coordinator names the attacking member. The test prints by how
+// much the attack lengthens the median round:
 //
 //	go -C testing test ./fleet -run TestLineRate -v -siege 400
 func TestLineRate(t *testing.T) {
@@ -278,7 +281,7 @@ func TestLineRate(t *testing.T) {
 	if status.Counters.Malformed == 0 || status.Counters.Dropped() < sent/100 {
 		t.Errorf("%d frames sent, counters %+v", sent, status.Counters)
 	}
-	// A frame that the attackers replay may be a join, so the stranger may be a member by now.
+	// The attackers may replay a join, so the stranger may be a member by now.
 	for _, d := range s.devices {
 		if bad := d.Faulty+d.Refused > 0; bad != (d.ID == "evil" || d.ID == "stranger") {
 			t.Errorf("%s: %d faulty messages, %d turned away", d.ID, d.Faulty, d.Refused)

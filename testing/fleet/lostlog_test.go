@@ -16,7 +16,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 )
 
-// until waits for something that happens by itself.
+// until waits for a condition that becomes true without further action.
 func until(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for began := time.Now(); !done(); time.Sleep(20 * time.Millisecond) {
@@ -26,7 +26,7 @@ func until(t *testing.T, what string, done func() bool) {
 	}
 }
 
-// reached says whether a device reported a record from n on.
+// reached reports whether a device reported record n or a later record.
 func reached(d *party, n float64) bool {
 	at, ok := d.report()["n"].(float64)
 	return ok && at >= n
@@ -41,9 +41,9 @@ func (k *killRun) state(id, item string) []byte {
 	return b
 }
 
-// TestLostLog: the coordinator is killed and its log goes away. The same command does not begin
-// the run again: it pauses, and no device loses its model. With a log made from one device's state
-// the run goes on, and all devices end with the model of that log.
+// TestLostLog kills the coordinator and removes its log. The same command does not begin the run
+// again: the command pauses the run, and no device loses its model. With a log made from one
+// device's state the run continues, and all devices end with the model of that log.
 func TestLostLog(t *testing.T) {
 	t.Parallel()
 	k := &killRun{t: t, dir: t.TempDir(), rounds: killRounds, phases: 1}
@@ -58,16 +58,16 @@ func TestLostLog(t *testing.T) {
 	lead := serve(log)
 	k.start("lostlog")
 	until(t, "round 70", func() bool { return reached(k.devices[0], 72) })
-	k.devices[0].kill() // far behind
+	k.devices[0].kill() // the device is far behind
 	until(t, "round 130", func() bool { return reached(k.devices[1], 132) })
-	k.devices[1].kill() // at a checkpoint of record 128, or after
+	k.devices[1].kill() // the device has a checkpoint of record 128 or a later record
 	lead.kill()
 	if err := os.Rename(log, filepath.Join(k.dir, "gone")); err != nil {
 		t.Fatal(err)
 	}
 	before := k.state("d1", "checkpoint")
 
-	lead = serve(log) // the same command, and no log
+	lead = serve(log) // the same command, without the log
 	k.devices[1].start()
 	var status struct {
 		N      uint64 `json:"n"`

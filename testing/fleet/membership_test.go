@@ -21,8 +21,8 @@ import (
 type phone struct {
 	t      *testing.T
 	dim    int
-	idle   atomic.Bool // it may not work
-	broken atomic.Bool // its loss fails
+	idle   atomic.Bool // the phone may not work
+	broken atomic.Bool // the phone's loss fails
 	stop   context.CancelFunc
 	ended  chan error
 }
@@ -59,7 +59,7 @@ func (p *phone) begin(l *lead, run, id string) {
 	go func() { p.ended <- c.Run(ctx) }()
 }
 
-// await reads events until one is wanted.
+// await reads events until wanted accepts one.
 func (l *lead) await(what string, wanted func(report.Event) bool) report.Event {
 	l.t.Helper()
 	timeout := time.After(patience)
@@ -80,7 +80,7 @@ func (l *lead) awaitKind(kind report.EventKind) report.Event {
 	return l.await(kind.String(), func(e report.Event) bool { return e.Kind == kind })
 }
 
-// awaitRounds waits for some more rounds.
+// awaitRounds waits for n more rounds.
 func (l *lead) awaitRounds(n int) {
 	l.t.Helper()
 	for range n {
@@ -88,7 +88,7 @@ func (l *lead) awaitRounds(n int) {
 	}
 }
 
-// longPlan returns a plan whose rounds wait for all, in vain for as long as a test.
+// longPlan returns a plan whose rounds wait for all devices, for longer than a test lasts.
 func longPlan(t *testing.T, run string, members, quorum uint32) *plan.Plan {
 	p := testPlan(t, run, 10, members, 0)
 	p.Quorum, p.Deadline, p.Reannounce = quorum, uint32(2*patience.Milliseconds()), 200
@@ -111,7 +111,8 @@ func TestNoSlotWithoutPlan(t *testing.T) {
 	}
 }
 
-// A device that stops says goodbye, and no round waits for it. It is back when it runs again.
+// TestGoodbye checks that no round waits for a device that stopped and said goodbye. The device
+// takes part again once it runs again.
 func TestGoodbye(t *testing.T) {
 	l := startLead(t, longPlan(t, "goodbye", 3, 2), broker.Config{})
 	l.phone("goodbye", "a", 10)
@@ -125,7 +126,7 @@ func TestGoodbye(t *testing.T) {
 	if e := l.awaitKind(report.Left); e.ID != "c" || e.Members != 2 {
 		t.Errorf("left: %+v, want c, with two present", e)
 	}
-	l.awaitRounds(50) // each would last for the test's patience if it waited for c
+	l.awaitRounds(50) // each round would last as long as the test's patience if it waited for device c
 	c.begin(l, "goodbye", "c")
 	if e := l.awaitKind(report.Returned); e.ID != "c" || e.Members != 3 {
 		t.Errorf("returned: %+v, want c, with three present", e)
@@ -135,7 +136,8 @@ func TestGoodbye(t *testing.T) {
 	})
 }
 
-// Four of six phones may not work. The run waits for them, and goes on by itself when they may.
+// TestUnplugged forbids four of six phones to work. The run waits for the four phones, and
+// continues by itself when they may work.
 func TestUnplugged(t *testing.T) {
 	l := startLead(t, longPlan(t, "phones", 6, 4), broker.Config{})
 	var phones []*phone
@@ -163,7 +165,8 @@ func TestUnplugged(t *testing.T) {
 	})
 }
 
-// A single device whose loss fails is asked less and less often, and is taken back once it works.
+// TestBrokenLoss runs a single device whose loss fails. The coordinator asks the device less and
+// less often, and asks it normally once the loss works.
 func TestBrokenLoss(t *testing.T) {
 	l := startLead(t, longPlan(t, "broken", 1, 1), broker.Config{})
 	p := l.phone("broken", "a", 10)
@@ -178,7 +181,8 @@ func TestBrokenLoss(t *testing.T) {
 	l.awaitRounds(3)
 }
 
-// A retired device is waited for no longer, and may not join again.
+// TestRetire checks that rounds no longer wait for a retired device, and that the device may not
+// join again.
 func TestRetire(t *testing.T) {
 	l := startLead(t, longPlan(t, "retire", 3, 2), broker.Config{})
 	l.phone("retire", "a", 10)
@@ -206,8 +210,9 @@ func TestRetire(t *testing.T) {
 	}
 }
 
-// TestDeniedJoin: a device that is not on the list of the coordinator ends with the reason, takes
-// no slot and is counted, while the run goes on without it. On the list it takes part.
+// TestDeniedJoin checks a device that is not on the coordinator's list. The device's client ends
+// with the reason, the device takes no slot, and the coordinator counts the refusal, while the run
+// continues. Once on the list, the device takes part.
 func TestDeniedJoin(t *testing.T) {
 	var open atomic.Bool
 	l := startLead(t, longPlan(t, "denied", 1, 1), broker.Config{}, func(c *coordinator.Config) {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestAwayMemory: a device's memory does not depend on how far it is behind. Each device is
-// a process.
+// TestAwayMemory checks that a device's memory does not depend on the number of records that the
+// device lacks. Each device is a process.
 func TestAwayMemory(t *testing.T) {
 	a := newAway(t, 2)
 	a.train(1000)
@@ -25,8 +25,8 @@ func TestAwayMemory(t *testing.T) {
 	}
 }
 
-// memoryOf runs a device until it has the log's last record. It returns the peak resident
-// memory in KiB.
+// memoryOf runs a device until the device has the log's last record. memoryOf returns the peak
+// resident memory in KiB.
 func (a *awayRun) memoryOf(id string) int {
 	a.t.Helper()
 	defer a.serve()()

@@ -25,7 +25,7 @@ import (
 	"github.com/zofl/zofl/testing/bowl"
 )
 
-// options are settings on top of presets that no preset has.
+// options are settings that no preset has, each on top of a preset.
 var options = []struct {
 	name, preset string
 	edit         func(*plan.Plan)
@@ -45,7 +45,7 @@ var options = []struct {
 	}},
 	{"groups, 4 bits, two steps", "fedzo", func(p *plan.Plan) {
 		byGroups(p)
-		// A device that is stopped ends its group's attempt, so a round has to be short.
+		// A device that stops ends its group's attempt, so a round has to be short.
 		p.Precision, p.MaxScalar, p.Steps, p.Perturbations = plan.Int4, 65504, 2, 3
 	}},
 	{"groups by sketch, 2 bits, step=auto", "zofl", func(p *plan.Plan) {
@@ -71,7 +71,7 @@ var options = []struct {
 	}},
 	{"groups that many devices draw, 8 bits", "zofl", func(p *plan.Plan) {
 		byGroups(p)
-		p.Target, p.Quorum = grouping.MaxDevices+2, 2 // of whom few are there
+		p.Target, p.Quorum = grouping.MaxDevices+2, 2 // few of these devices are present
 	}},
 	{"groups, half, median", "fedzo", func(p *plan.Plan) {
 		byGroups(p)
@@ -115,7 +115,7 @@ var options = []struct {
 	}},
 }
 
-// byGroups makes the devices of a relayed plan share directions by twos.
+// byGroups makes the devices of a relayed plan share directions in groups of two.
 func byGroups(p *plan.Plan) {
 	p.Sharing, p.Groups, p.GroupSize, p.Regroup = plan.GroupDirections, grouping.Random, 2, 3
 	p.Target, p.OverSample = 4, 1
@@ -125,13 +125,13 @@ var secret = make([]byte, 32)
 
 func init() { rand.Read(secret) }
 
-// TestMethods runs every preset and every option through the coordinator, with devices that
-// miss rounds, stop and come back, join late, and follow passively. All end with the bits
-// of the log, and the coordinator drops nothing because of its content.
+// TestMethods runs every preset and every option through the coordinator, with devices that miss
+// rounds, stop and come back, join late, or follow passively. All devices end with the bits of the
+// log, and the coordinator drops no message because of its content.
 func TestMethods(t *testing.T) {
 	dim := uint64(5000)
 	if testing.Short() {
-		dim = 500 // the race detector is slow in vectors
+		dim = 500 // the race detector makes vector operations slow
 	}
 	run := func(name, method string, edit func(*plan.Plan)) {
 		t.Run(name, func(t *testing.T) {
@@ -141,7 +141,7 @@ func TestMethods(t *testing.T) {
 			}
 			p.Steps, p.Perturbations = min(p.Steps, 3), min(p.Perturbations, 4)
 			p.StepSize, p.Mu, p.Rounds, p.DigestEvery, p.Diverge = 1e-3, 1e-3, 30, 4, 0
-			if p.Estimator == plan.Surrogate { // whose numerics have tests of their own
+			if p.Estimator == plan.Surrogate { // the surrogate's numerics have their own tests
 				p.Features, p.Window, p.Candidates, p.Active, p.Around = 20, 10, 5, 2, 2
 			}
 			if p.Members > 1 {
@@ -172,7 +172,7 @@ type methodRun struct {
 	all  sync.WaitGroup
 	dir  string
 
-	rounds chan uint64 // rounds that are done
+	rounds chan uint64 // rounds that are finished
 
 	mu      sync.Mutex // guards clients
 	clients map[string]*client.Client
@@ -202,7 +202,7 @@ func newMethodRun(t *testing.T, p *plan.Plan) *methodRun {
 	return r
 }
 
-// play runs it to the end.
+// play executes the run to its end.
 func (r *methodRun) play() {
 	defer r.bus.Close()
 	ctx, cancel := context.WithTimeout(r.t.Context(), 24*time.Hour)
@@ -218,7 +218,7 @@ func (r *methodRun) play() {
 	for i := 1; i < int(r.plan.Members); i++ {
 		r.start(ctx, fmt.Sprint("d", i))
 	}
-	for _, away := range []uint64{5, 6, 7, 12, 29} { // one of them stops after these rounds
+	for _, away := range []uint64{5, 6, 7, 12, 29} { // a device stops after each of these rounds
 		stop := r.start(ctx, "d0")
 		for done := range r.rounds {
 			if done >= away {
@@ -227,7 +227,7 @@ func (r *methodRun) play() {
 		}
 		stop()
 		if r.plan.Members > 1 {
-			<-r.rounds // a round without it
+			<-r.rounds // a round without the stopped device
 		}
 	}
 	r.start(ctx, "d0")

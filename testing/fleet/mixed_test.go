@@ -48,9 +48,9 @@ type deviceReport struct {
 	Contributions int    `json:"contributions"`
 }
 
-// TestMixedArchitectures trains one model with processes of different architectures over a
-// real broker. All must end with the bits of a replay of the log. With ZOFL_QEMU set,
-// emulated processors join.
+// TestMixedArchitectures trains one model with processes of different architectures over a real
+// broker. All processes must end with the bits of a replay of the log. With ZOFL_QEMU set, emulated
+// processors take part too.
 func TestMixedArchitectures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it compiles a device for each architecture")

@@ -63,8 +63,8 @@ type party struct {
 	kills int
 	tail  bytes.Buffer // standard error since the last start
 
-	// each, if not nil, is called with every line that the process prints. The process
-	// waits for it.
+	// If each is not nil, the test calls each with every line that the process prints. The process
+	// waits until each returns.
 	each func(p *party, line map[string]any)
 }
 
@@ -121,7 +121,7 @@ func (p *party) follow(cmd *exec.Cmd, out io.Reader, done chan struct{}) {
 			}
 		}
 	}
-	_ = cmd.Wait() // a kill is an error here
+	_ = cmd.Wait() // a killed process returns an error here
 	p.mu.Lock()
 	p.code = cmd.ProcessState.ExitCode()
 	p.mu.Unlock()
@@ -138,7 +138,7 @@ func (p *party) kill() bool {
 		return false
 	default:
 	}
-	_ = cmd.Process.Kill() // it may just have ended
+	_ = cmd.Process.Kill() // the process may just have ended
 	<-done
 	p.mu.Lock()
 	p.kills++
@@ -158,8 +158,8 @@ func (p *party) ended() bool {
 	}
 }
 
-// gaveUp returns the exit code and the output of a process that ended by itself with an
-// error; 0 for any other.
+// gaveUp returns the exit code and the output of a process that ended by itself with an error. For
+// any other process gaveUp returns 0.
 func (p *party) gaveUp() (code int, text []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

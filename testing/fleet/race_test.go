@@ -2,6 +2,6 @@
 
 package fleet
 
-// slower is about the factor by which the race detector slows replays down. Separate
-// processes run without it: TestKill and TestAwayMemory need no factor.
+// slower is about the factor by which the race detector slows replays. Separate processes run
+// without the detector, so TestKill and TestAwayMemory need no factor.
 const slower = 20

@@ -18,8 +18,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A rogue is a coordinator that means harm. It has a log of its own making, lets everybody join and
-// answers requests for records.
+// A rogue is a malicious coordinator. It makes its own log, lets every device join and answers
+// requests for records.
 type rogue struct {
 	t    *testing.T
 	nc   *nats.Conn
@@ -88,9 +88,9 @@ func (r *rogue) segment(data []byte) []byte {
 	return reply.Append(nil)
 }
 
-// attack rolls the run back to record to as soon as the device has followed, for a time, and
-// announces the last record all the while. It returns how often the device read the log from its
-// beginning, and how often it said that it waits.
+// attack rolls the run back to record to as soon as the device has followed, for the given time,
+// and meanwhile announces the last record. attack returns how often the device read the log from
+// its beginning, and how often the device reported that it waits.
 func (r *rogue) attack(to uint64, during time.Duration, reports <-chan client.Progress) (replays,
 	waits int) {
 	end, again := time.After(during), time.NewTicker(5*time.Millisecond)
@@ -128,8 +128,8 @@ func (r *rogue) announce() {
 	r.nc.Publish(subjects.Announce(r.plan.Run, 0), a.Append(nil))
 }
 
-// TestRollbacksAgain: a coordinator that rolls the run back as soon as a device has followed makes
-// it replay the log for half of its time at most, and the device follows in the end.
+// TestRollbacksAgain tests a coordinator that rolls the run back as soon as a device has followed.
+// The device replays the log for at most half of its time, and has followed in the end.
 func TestRollbacksAgain(t *testing.T) {
 	const dim, rounds, during = 20_000, 100, 2 * time.Second
 	b, err := broker.Run(broker.Config{})
@@ -166,7 +166,7 @@ func TestRollbacksAgain(t *testing.T) {
 	defer running.Wait()
 	defer cancel()
 	replays, waits := r.attack(rounds, during, reports)
-	// The first, 3 for nothing, then after waits that double: 10 of at least 2 ms.
+	// One first replay, 3 free replays, then 10 after waits that double, of at least 2 ms.
 	if replays < 5 || replays > 14 || waits == 0 {
 		t.Errorf("%d replays, the device said %d times that it waits", replays, waits)
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/zofl/zofl/testing/servers"
 )
 
-// TestKillAfterRollback: after a rollback and the death of the coordinator at that moment, with
-// the broker in it, devices do not wait for answers that cannot come. The next record is there
+// TestKillAfterRollback kills the coordinator, and the broker in the coordinator's process, right
+// after a rollback. Devices then do not wait for answers that cannot come. The next record comes
 // long before a deadline.
 func TestKillAfterRollback(t *testing.T) {
 	const devices, deadline, rollbacks = 4, 40 * time.Second, 6

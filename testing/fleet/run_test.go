@@ -49,7 +49,7 @@ func startLead(t *testing.T, p *plan.Plan, cfg broker.Config,
 	return startLeadWith(t, cfg, leads)
 }
 
-// startLeadWith is startLead with more of the coordinator's configuration.
+// startLeadWith does the same as startLead with more of the coordinator's configuration.
 func startLeadWith(t *testing.T, cfg broker.Config, leads coordinator.Config) *lead {
 	t.Helper()
 	l := &lead{t: t, events: make(chan report.Event, 100_000)}
@@ -72,7 +72,8 @@ func startLeadWith(t *testing.T, cfg broker.Config, leads coordinator.Config) *l
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Not for so long: who waits for something is patient, and a busy machine takes its time.
+	// The client's timeouts are not this long: a test that waits needs patience, because a busy
+	// machine is slow.
 	ctx, stop := context.WithCancelCause(context.Background())
 	l.stop = stop
 	l.ended.Go(func() { l.err = l.c.Run(ctx) })
@@ -104,7 +105,7 @@ func (l *lead) connect(name string) *nats.Conn {
 // witness replays the log.
 func (l *lead) witness(run string) *replica.Replica {
 	l.t.Helper()
-	w := replica.New(replica.Config{Run: run, RunKey: secret}) // of those that have one
+	w := replica.New(replica.Config{Run: run, RunKey: secret}) // the run key matters only for runs that have a secret
 	err := l.log.Read(l.t.Context(), 1, func(n uint64, record []byte) bool {
 		if err := w.Apply(record); err != nil {
 			l.t.Errorf("log, record %d: %v", n, err)
@@ -118,7 +119,7 @@ func (l *lead) witness(run string) *replica.Replica {
 	return w
 }
 
-// testPlan returns a plan for n devices in which every round waits for all of them.
+// testPlan returns a plan for n devices in which every round waits for all devices.
 func testPlan(t *testing.T, run string, dim uint64, n uint32, rounds uint64) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound("decomfl", run, dim)
@@ -130,8 +131,8 @@ func testPlan(t *testing.T, run string, dim uint64, n uint32, rounds uint64) *pl
 	return p
 }
 
-// devices runs one client per connection in this process. It returns them after the end of
-// the run.
+// devices runs one client per connection in this process. devices returns the clients after the end
+// of the run.
 func (l *lead) devices(run string, conns []*nats.Conn, dim int,
 	edits ...func(*client.Config)) []*client.Client {
 	l.t.Helper()

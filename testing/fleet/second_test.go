@@ -15,9 +15,9 @@ import (
 	"github.com/zofl/zofl/testing/servers"
 )
 
-// TestSecondCoordinator: of two coordinators with copies of one log on one broker, the second ends
-// before it announces anything, and the first says so. A coordinator that is killed and restarted
-// at once is no second one.
+// TestSecondCoordinator runs two coordinators with copies of one log on one broker. The second
+// coordinator ends before it announces anything, and the first coordinator reports the second. A
+// coordinator that was killed and restarted at once does not count as a second coordinator.
 func TestSecondCoordinator(t *testing.T) {
 	dir := t.TempDir()
 	p := testPlan(t, "second", 50, 2, 0)
@@ -58,8 +58,8 @@ func TestSecondCoordinator(t *testing.T) {
 		})
 	}
 	more()
-	// While records are stored, a file that is copied first may be older than what a later one says
-	// of it, and the second would miss records.
+	// If the coordinator stores records during the copy, a file copied early may be older than a file
+	// copied later says, and the second coordinator would find records missing.
 	var told map[string]any
 	at := []string{"--url", url, "--run", "second", "--json"}
 	command(t, &told, append([]string{"pause"}, at...)...)

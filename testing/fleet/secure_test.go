@@ -13,9 +13,9 @@ import (
 	"github.com/zofl/zofl/wire/secagg"
 )
 
-// TestSecureBytes runs devices over a broker, with secure aggregation and without, with the
-// coordinator's key pinned. It checks that the former takes as many bytes more as package secagg
-// says, with the lines of NATS, the signatures and nonces.
+// TestSecureBytes runs devices over a broker with secure aggregation and without, with the
+// coordinator's key pinned. The test checks that secure aggregation costs as many additional bytes
+// as package secagg computes, including NATS protocol lines, signatures and nonces.
 func TestSecureBytes(t *testing.T) {
 	const n = 10
 	rounds := uint64(30)
@@ -43,13 +43,14 @@ func TestSecureBytes(t *testing.T) {
 	}
 }
 
-// agrees has devices share a secret, and agree on lists.
+// agrees makes devices share a secret, and agree on lists.
 func agrees(p *plan.Plan) {
 	p.SetSecret(secret)
 	p.SecureLists = 1
 }
 
-// TestSecureSparse runs 120 devices over a broker, whose neighborhoods are smaller than the fleet.
+// TestSecureSparse runs 120 devices over a broker. The neighborhood of a device is smaller than the
+// fleet.
 func TestSecureSparse(t *testing.T) {
 	if testing.Short() {
 		t.Skip("half a minute with the race detector, which TestSecureBytes shows the same")
@@ -60,8 +61,8 @@ func TestSecureSparse(t *testing.T) {
 		took/rounds)
 }
 
-// secureRun runs a fleet, and returns the bytes of a client and round, and how long all rounds
-// took. Its devices agree in the end.
+// secureRun runs a fleet, and returns the bytes per client and round, and the duration of all
+// rounds. The devices have the same state in the end.
 func secureRun(t *testing.T, n uint32, rounds uint64, edit func(*plan.Plan)) (float64,
 	time.Duration) {
 	t.Helper()
@@ -69,7 +70,7 @@ func secureRun(t *testing.T, n uint32, rounds uint64, edit func(*plan.Plan)) (fl
 	p := testPlan(t, "masked", dim, n, rounds)
 	p.Secure, p.MaxScalar, p.Bound, p.Quorum, p.Weights = 1, 1000, 0, n/2+1, plan.Equal
 	p.EvalEvery, p.EvalCount, p.Metrics = 0, 0, nil
-	p.Deadline = 600_000 // ms: a busy machine would begin attempts anew
+	p.Deadline = 600_000 // ms: on a busy machine a shorter deadline would begin more attempts
 	keyed := func(*client.Config) {}
 	if edit != nil {
 		edit(p)

@@ -62,7 +62,8 @@ func (a *agent) start() {
 	go func(cmd *exec.Cmd, done chan error) { done <- cmd.Wait() }(a.cmd, a.done)
 }
 
-// end sends a signal, if any, waits for the process, and returns its output and error.
+// end sends a signal, if the signal is not nil, waits for the process, and returns the process's
+// output and error.
 func (a *agent) end(s os.Signal) (string, error) {
 	a.t.Helper()
 	if s != nil {
@@ -126,12 +127,12 @@ func (m *metricsOf) see(_ *party, line map[string]any) {
 	if r, ok := line["round"].(float64); ok {
 		select {
 		case m.rounds <- r:
-		default: // nobody is waiting for this one
+		default: // the test does not wait for this round
 		}
 	}
 }
 
-// after waits until a round is over.
+// after waits until a round has ended.
 func (m *metricsOf) after(t *testing.T, round float64) {
 	t.Helper()
 	for late := time.After(patience); ; {
@@ -146,21 +147,21 @@ func (m *metricsOf) after(t *testing.T, round float64) {
 	}
 }
 
-// startAgent starts the agent of a room by a command, until the test ends.
+// startAgent starts the agent of a room by a command, and ends the agent with the test.
 func startAgent(t *testing.T, rooms string, room int, address string, command ...string) *agent {
 	t.Helper()
 	a := &agent{t: t, args: append(command,
 		filepath.Join(rooms, fmt.Sprintf("room-%d.conf", room+1)), "url=nats://"+address)}
 	a.start()
-	t.Cleanup(func() { _ = a.cmd.Process.Kill() }) // it may have ended
+	t.Cleanup(func() { _ = a.cmd.Process.Kill() }) // the process may have ended
 	return a
 }
 
 var stoppedAt = regexp.MustCompile(`msg=stopped .*record=(\d+) digest=([0-9a-f]+)`)
 
-// TestKillSensor trains agents on the readings of three rooms. One agent is killed,
-// another is told to stop, and both come back. At the end all have the model of the log,
-// which forecasts held-out readings better than the last reading does.
+// TestKillSensor trains agents on the readings of three rooms. The test kills one agent, stops
+// another agent, and restarts both. At the end all agents have the model of the log. The model
+// forecasts held-out readings better than the last reading does.
 func TestKillSensor(t *testing.T) {
 	t.Parallel()
 	program, rooms, plan := sensorRun(t)
@@ -193,7 +194,8 @@ func TestKillSensor(t *testing.T) {
 	seen.judge(t)
 }
 
-// agree waits for the agents to end, and compares their models with that of a log of these rounds.
+// agree waits for the agents to end, and compares their models with the model of a log with the
+// given number of rounds.
 func agree(t *testing.T, all []*agent, log string, lead *party, rounds uint64) {
 	t.Helper()
 	var ends []string
@@ -216,9 +218,9 @@ func agree(t *testing.T, all []*agent, log string, lead *party, rounds uint64) {
 }
 
 // judge checks that the model forecasts held-out readings better than the last reading and the
-// reading of a week ago do. Kills change who contributes, so the error at the end differs from run
-// to run (0.51 to 0.60): it is held to what an untrained model cannot reach, not to the first
-// evaluation, which comes when most is learned.
+// reading of a week ago do. Kills change which agents contribute, so the error at the end differs
+// from run to run (0.51 to 0.60). judge requires an error that no untrained model reaches. judge
+// does not compare with the first evaluation, because the model has learned most by then.
 func (m *metricsOf) judge(t *testing.T) {
 	t.Helper()
 	m.mu.Lock()

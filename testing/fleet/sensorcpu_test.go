@@ -21,9 +21,9 @@ var cpus = []target{
 	{name: "arm64", env: []string{"GOARCH=arm64"}, exec: []string{"qemu-aarch64-static"}},
 }
 
-// TestSensorProcessors trains agents of a Pi Zero, of a 64-bit Pi, both emulated, and of this
-// machine in one run. No round closes before all have answered. All end with the model of the log.
-// It needs ZOFL_QEMU.
+// TestSensorProcessors trains an agent of an emulated Pi Zero, an agent of an emulated 64-bit Pi,
+// and an agent of this machine in one run. No round closes before all agents have answered. All
+// agents end with the model of the log. The test needs ZOFL_QEMU.
 func TestSensorProcessors(t *testing.T) {
 	if os.Getenv("ZOFL_QEMU") == "" {
 		t.Skip("ZOFL_QEMU is not set: install qemu-user-static, and set it to 1")

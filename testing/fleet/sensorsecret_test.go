@@ -14,13 +14,12 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 )
 
-// configExit is the exit code of an agent whose configuration cannot be used.
+// configExit is the exit code of an agent with an unusable configuration.
 const configExit = 78
 
-// TestKillSensorSecret trains agents in a run whose key only they have. One is killed
-// and comes back. Agents without the key, or with another key, do not take part and say
-// what is missing. At the end the log has the model of the others, for any holder of the
-// key.
+// TestKillSensorSecret trains agents in a run whose key only the agents have. The test kills one
+// agent and restarts it. Agents without the key, or with another key, do not take part and say what
+// is missing. At the end the log gives the model of the other agents to any holder of the key.
 func TestKillSensorSecret(t *testing.T) {
 	t.Parallel()
 	program, rooms, plan := sensorRun(t)
@@ -41,7 +40,7 @@ func TestKillSensorSecret(t *testing.T) {
 		a := &agent{t: t, args: append([]string{program,
 			filepath.Join(rooms, fmt.Sprintf("room-%d.conf", room)), "url=nats://" + address}, settings...)}
 		a.start()
-		t.Cleanup(func() { _ = a.cmd.Process.Kill() }) // it may have ended
+		t.Cleanup(func() { _ = a.cmd.Process.Kill() }) // the process may have ended
 		return a
 	}
 	for _, wrong := range []string{"secret=" + other, "secret="} {

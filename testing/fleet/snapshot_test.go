@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/client"
 )
 
-// TestAwaySnapshot: a device that was away for long takes the snapshot of a witness if that
-// is cheaper than the records, and ends with the bits of a replay.
+// TestAwaySnapshot checks that a device that was away for long takes the snapshot of a witness if
+// the snapshot is cheaper than the records, and ends with the bits of a replay.
 func TestAwaySnapshot(t *testing.T) {
 	const behind = 20_000 / slower
 	a := newAway(t, 1)
@@ -33,8 +33,8 @@ func TestAwaySnapshot(t *testing.T) {
 	}
 }
 
-// follow runs a passive replica with snapshots until the test ends. It returns once the
-// replica has the log's last record.
+// follow runs a passive replica with snapshots until the test ends. follow returns once the replica
+// has the log's last record.
 func (a *awayRun) follow(id, store string) {
 	a.t.Helper()
 	s, err := client.OpenStore(store)

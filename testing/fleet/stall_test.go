@@ -19,7 +19,7 @@ import (
 	"github.com/zofl/zofl/wire/compact"
 )
 
-// ghost joins as id, and does nothing else.
+// ghost joins as id, and sends nothing else.
 func (l *lead) ghost(run, id string) *nats.Conn {
 	l.t.Helper()
 	nc := l.connect(id)
@@ -30,9 +30,10 @@ func (l *lead) ghost(run, id string) *nats.Conn {
 	return nc
 }
 
-// Members that join a run under way and stay silent cost rounds a grace after the quorum, and no
-// deadline: that is as long as this test. Nor do they if they send something that is no answer, so
-// that they do not count as silent.
+// TestSilentMembersCostAGrace runs members that join a run under way and stay silent. For such
+// members a round waits only a grace period after the quorum, not until the deadline, which is
+// longer than this test. The same holds for members that send messages that are no answers, and so
+// do not count as silent.
 func TestSilentMembersCostAGrace(t *testing.T) {
 	const ghosts = 4
 	p := longPlan(t, "silent", 3, 2)
@@ -62,7 +63,7 @@ func TestSilentMembersCostAGrace(t *testing.T) {
 			}
 		})
 	}
-	for heard := 0; heard < ghosts; { // all of them make noise
+	for heard := 0; heard < ghosts; { // all ghosts send messages
 		l.awaitRounds(1)
 		heard = 0
 		for _, d := range l.c.Devices() {
@@ -83,7 +84,7 @@ func TestSilentMembersCostAGrace(t *testing.T) {
 	}
 }
 
-// A slowPoke begins to upload a vector for every record, and never ends: a KiB every 100 ms.
+// A slowPoke begins to upload a vector for every record, at a KiB every 100 ms, and never finishes.
 type slowPoke struct {
 	nc   *nats.Conn
 	plan *plan.Plan
@@ -135,8 +136,8 @@ func (s *slowPoke) poke(stop chan struct{}) {
 	}
 }
 
-// There is memory for one vector, and two members begin theirs and never end. They lose the place
-// to who can finish, and rounds go on.
+// TestSlowUploadsDoNotStopRounds gives the coordinator memory for one vector. Two members begin an
+// upload and never finish. They lose the memory to devices that can finish, and rounds continue.
 func TestSlowUploadsDoNotStopRounds(t *testing.T) {
 	const rounds = 2
 	p, err := preset.Unbound("fedzo-dense", "slow", 100_000)

@@ -20,15 +20,15 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// A surveyRun is a private run over a broker whose devices find values of its plan. A fifth of them
-// lie in surveys.
+// A surveyRun is a private run over a broker whose devices find values of its plan. A fifth of the
+// devices lie in surveys.
 type surveyRun struct {
 	*lead
 	plan    *plan.Plan
 	devices sync.WaitGroup
 	clients []*client.Client
 	asked   chan struct{} // closed when device 0 is asked by the survey that is to be interrupted
-	release chan struct{} // closed when it may answer
+	release chan struct{} // closed when device 0 may answer
 }
 
 const (
@@ -36,8 +36,8 @@ const (
 	surveyDevices = 5
 )
 
-// A surveyedDevice is a bowl. That of device 0 holds its answer to a survey back, the last one
-// lies.
+// A surveyedDevice is a device with the loss of package bowl. Device 0 delays its answer to a
+// survey, and the last device lies.
 type surveyedDevice struct {
 	run  *surveyRun
 	i    int
@@ -104,8 +104,8 @@ func (r *surveyRun) join(i int) {
 	})
 }
 
-// replaceCoordinator ends the coordinator in the middle of what it does, and starts another one on
-// its log.
+// replaceCoordinator ends the coordinator at a random moment of its work, and starts another
+// coordinator on the same log.
 func (r *surveyRun) replaceCoordinator() {
 	r.t.Helper()
 	r.finish()
@@ -141,9 +141,9 @@ func (r *surveyRun) over() (losses []float32) {
 	return losses
 }
 
-// TestSurveyOfMu: devices of a private run find mu before round 1, though one of them lies and the
-// coordinator is another one after half of them have answered. A device that joins later has the
-// same mu.
+// TestSurveyOfMu checks that devices of a private run find mu before round 1. One device lies, and
+// the test replaces the coordinator after half of the devices have answered. A device that joins
+// later has the same mu.
 func TestSurveyOfMu(t *testing.T) {
 	r := startSurveyRun(t, "mu", "auto")
 	<-r.asked
@@ -164,9 +164,9 @@ func TestSurveyOfMu(t *testing.T) {
 	}
 }
 
-// TestSurveyOfStep: a private run finds mu, and after five rounds its step, though a device lies in
-// both surveys and the coordinator is replaced in the middle of the second. The step that follows
-// trains, on devices that join later too.
+// TestSurveyOfStep checks that a private run finds mu, and after five rounds its step size. A
+// device lies in both surveys, and the test replaces the coordinator in the middle of the second
+// survey. The model trains with that step size, also on devices that join later.
 func TestSurveyOfStep(t *testing.T) {
 	r := startSurveyRun(t, "server_rule", "normalized", "server_beta1", "0.9", "server_beta2", "0.99",
 		"step", "auto", "mu", "auto", "sharing", "per-client", "transport", "relay")

@@ -31,8 +31,9 @@ func (l *lead) copied(run, id string, at float64) (stop func()) {
 	return func() { cancel(); <-ended }
 }
 
-// Two devices run under one id, as two with copies of a card do, beside one that has its own. The
-// coordinator names the id, and forgets it when one of the two has gone.
+// TestTwoDevicesOfOneID runs two devices under one id, as two copies of one memory card would,
+// beside a device with an id of its own. The coordinator names the shared id, and stops doing so
+// when one of the two devices has gone.
 func TestTwoDevicesOfOneID(t *testing.T) {
 	l := startLead(t, longPlan(t, "twins", 2, 2), broker.Config{})
 	l.copied("twins", "own", 0)
@@ -45,7 +46,8 @@ func TestTwoDevicesOfOneID(t *testing.T) {
 	}
 }
 
-// They are found by their vectors and by their keys, too, whatever becomes of the rounds.
+// TestTwoDevicesOfOtherTransports checks that the coordinator also finds two devices of one id by
+// their vectors and by their keys, whether rounds succeed or not.
 func TestTwoDevicesOfOtherTransports(t *testing.T) {
 	dense, err := preset.Unbound("fedzo-dense", "twins", 10)
 	if err != nil {
@@ -67,7 +69,7 @@ func TestTwoDevicesOfOtherTransports(t *testing.T) {
 	}
 }
 
-// awaitTwins waits until the coordinator names an id of two devices, and checks who is named.
+// awaitTwins waits until the coordinator names an id that two devices use, and checks which id.
 func (l *lead) awaitTwins(id string) {
 	l.t.Helper()
 	if e := l.awaitKind(report.SameID); e.ID != id {
