@@ -72,8 +72,7 @@ func startLeadWith(t *testing.T, cfg broker.Config, leads coordinator.Config) *l
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The client's timeouts are not this long: a test that waits needs patience, because a busy
-	// machine is slow.
+	// The context has no time limit: the tests that wait have one, and a busy machine is slow.
 	ctx, stop := context.WithCancelCause(context.Background())
 	l.stop = stop
 	l.ended.Go(func() { l.err = l.c.Run(ctx) })
@@ -105,7 +104,7 @@ func (l *lead) connect(name string) *nats.Conn {
 // witness replays the log.
 func (l *lead) witness(run string) *replica.Replica {
 	l.t.Helper()
-	w := replica.New(replica.Config{Run: run, RunKey: secret}) // the run key matters only for runs that have a secret
+	w := replica.New(replica.Config{Run: run, RunKey: secret}) // some runs have a secret
 	err := l.log.Read(l.t.Context(), 1, func(n uint64, record []byte) bool {
 		if err := w.Apply(record); err != nil {
 			l.t.Errorf("log, record %d: %v", n, err)
