@@ -33,7 +33,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// TestBindSays: if a part of Google's SDK is missing, bind.sh says which and how to get it.
+// TestBindSays checks that bind.sh names each missing part of Google's SDK and says how to get it.
 func TestBindSays(t *testing.T) {
 	platform := map[string]string{"platforms/android-36/android.jar": ""}
 	with := func(revision string) map[string]string {

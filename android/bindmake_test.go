@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// An archive is the files of a zip by name.
+// An archive is the files of a zip archive by name.
 type archive map[string]string
 
 func (a archive) write(t *testing.T, path string) {
@@ -36,7 +36,7 @@ func (a archive) write(t *testing.T, path string) {
 	}
 }
 
-// segments returns what llvm-readelf -lW prints for a library whose segments have an
+// segments returns the output of llvm-readelf -lW for a library whose segments have the given
 // alignment.
 func segments(align string) string {
 	return `Program Headers:
@@ -47,8 +47,8 @@ func segments(align string) string {
 `
 }
 
-// A maker is a machine with a fake SDK: its go installs a gomobile that copies a prepared
-// archive and records its arguments, and its llvm-readelf prints a library's text.
+// A maker is a directory with a fake SDK. Its go installs a fake gomobile that copies a prepared
+// archive and records its arguments. Its llvm-readelf prints the text in a library.
 type maker struct {
 	sdk, tools, out string
 }
@@ -85,7 +85,7 @@ func program(t *testing.T, path, script string) {
 	}
 }
 
-// bind runs bind.sh there. It returns the output and gomobile's arguments.
+// bind runs bind.sh with the fake SDK. bind returns the output and gomobile's arguments.
 func (m maker) bind(t *testing.T) (said string, arguments []string, err error) {
 	t.Helper()
 	cmd := exec.Command("./bind.sh", m.out)
@@ -97,7 +97,8 @@ func (m maker) bind(t *testing.T) (said string, arguments []string, err error) {
 	return string(out), strings.Split(strings.TrimSpace(string(text)), "\n"), err
 }
 
-// good returns what gomobile makes if all is well. Pages of 4 KiB suffice for 32 bits.
+// good returns the archives that gomobile makes without an error. Pages of 4 KiB suffice for 32
+// bits.
 func good() (aar, sources archive) {
 	return archive{
 		"proguard.txt":                "-keep class go.** { *; }\n-keep class zofl.** { *; }\n",
@@ -108,8 +109,8 @@ func good() (aar, sources archive) {
 	}, archive{"zofl/mobile/Client.java": "package zofl.mobile;\n"}
 }
 
-// TestBindMakes: a good archive becomes the library's, bound with the options that it
-// expects.
+// TestBindMakes checks that bind.sh takes a good archive for the library, and calls gomobile with
+// the right options.
 func TestBindMakes(t *testing.T) {
 	aar, sources := good()
 	m := newMaker(t, aar, sources)
@@ -153,8 +154,7 @@ func TestBindMakes(t *testing.T) {
 	}
 }
 
-// TestBindRefuses: an archive that would fail in users' hands does not become the
-// library's.
+// TestBindRefuses checks that bind.sh refuses an archive that would fail in an app.
 func TestBindRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(aar, sources archive)

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// A face is what Swift and Objective-C find in the golden header.
+// A face is the API that Swift and Objective-C find in the golden header.
 type face struct {
-	types   map[string]*class // by the name in Swift: a protocol's ends in Protocol
+	types   map[string]*class // by the name in Swift; a protocol's name ends in Protocol
 	symbols map[string]int    // functions and their number of arguments; -1 for a constant
 }
 
@@ -35,7 +35,8 @@ var (
 	property = regexp.MustCompile(`^@property \(nonatomic\) .*\b(\w+);$`)
 	exported = regexp.MustCompile(`^FOUNDATION_EXPORT .*?(ZoflMobile\w+)(;|\((.*)\);)$`)
 
-	// Swift makes a label of a preposition at the end of a name, which differs by its version.
+	// Swift makes an argument label of a preposition at the end of a name; the rule differs by Swift
+	// version.
 	unsure = regexp.MustCompile(`[a-z](For|With|To|From|In|At|By|Of|On|Named)$`)
 )
 
@@ -63,7 +64,7 @@ func readFace(t *testing.T) face {
 	return f
 }
 
-// arguments counts the arguments of a function of C; -1 for a constant.
+// arguments counts the arguments of a C function; -1 for a constant.
 func arguments(end, list string) int {
 	switch {
 	case end == ";":
@@ -74,7 +75,7 @@ func arguments(end, list string) int {
 	return strings.Count(list, ",") + 1
 }
 
-// add takes a method: its result, the first part of its name, and the rest of the line.
+// add adds a method, given its result, the first part of its name, and the rest of the line.
 func (c *class) add(result, base, rest string) {
 	m := member{base: base, result: result}
 	selector := base
@@ -105,14 +106,14 @@ func (m member) name() string {
 	return name + ")"
 }
 
-// inSwift has types of parameters that Swift code has to declare.
+// inSwift has the Swift types of the parameters that Swift code has to declare.
 var inSwift = map[string]string{
 	"long": "Int", "int64_t": "Int64", "double": "Double", "BOOL": "Bool",
 	"NSString* _Nullable": "String?", "NSData* _Nullable": "Data?",
 	"double* _Nullable": "UnsafeMutablePointer<Double>?",
 }
 
-// declared matches the method's declaration in a class of Swift.
+// declared matches the method's declaration in a Swift class.
 func (m member) declared() *regexp.Regexp {
 	var params []string
 	for _, p := range m.params {

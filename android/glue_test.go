@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestGlueRefuses: glue.sh fails on code that is not what gobind generated, such as what it has
-// changed already.
+// TestGlueRefuses checks that glue.sh fails on code that gobind did not generate, such as code that
+// glue.sh has changed already.
 func TestGlueRefuses(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(generated(t))); err != nil {

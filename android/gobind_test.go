@@ -52,8 +52,8 @@ func generated(t *testing.T) string {
 	return dir
 }
 
-// TestHeader compares the API that iOS apps get with the golden header: any change either
-// breaks these apps or is news to them.
+// TestHeader compares the API for iOS apps with the golden header. A changed API may break these
+// apps.
 func TestHeader(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(generated(t), "src/gobind", filepath.Base(golden)))
 	if err != nil {
@@ -79,7 +79,7 @@ func TestHeader(t *testing.T) {
 	}
 }
 
-// withoutComments removes /** ... */ comments, which have lines of their own.
+// withoutComments removes /** ... */ comments, which have separate lines.
 func withoutComments(header string) string {
 	var b strings.Builder
 	inside := false

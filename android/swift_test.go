@@ -25,7 +25,7 @@ var (
 	bridged  = regexp.MustCompile(`(?s)FOUNDATION_EXPORT [^;]*?(Zofl\w+)\(([^)]*)\);`)
 )
 
-// A checker holds Swift sources to the golden header, and counts what it has compared.
+// A checker compares Swift sources with the golden header, and counts the comparisons.
 type checker struct {
 	face
 	own                     map[string]bool // names of modules and types of the package
@@ -37,8 +37,8 @@ func (c *checker) fault(format string, args ...any) {
 	c.faults = append(c.faults, fmt.Sprintf(format, args...))
 }
 
-// swift checks a source. In it a name has one type of the framework only, and what the
-// framework returns is declared with its type.
+// swift checks a source. In a source, a name must have only one type of the framework, and a
+// variable for a result of the framework must be declared with its type.
 func (c *checker) swift(text string) {
 	text = comment.ReplaceAllString(text, "")
 	c.names(text)
@@ -61,7 +61,7 @@ func (c *checker) swift(text string) {
 	}
 }
 
-// names checks the types, constants and functions that a source names.
+// names checks the types, constants and functions of the framework that a source names.
 func (c *checker) names(text string) {
 	for _, at := range symbol.FindAllStringIndex(text, -1) {
 		name, called := strings.CutSuffix(text[at[0]:at[1]], "(")
@@ -82,7 +82,7 @@ func (c *checker) names(text string) {
 	}
 }
 
-// uses checks what is called of a variable whose type is a class of the framework.
+// uses checks the calls on a variable whose type is a class of the framework.
 func (c *checker) uses(text, name, kind string) {
 	of := c.types[kind]
 	if of == nil {
@@ -110,7 +110,7 @@ func (c *checker) uses(text, name, kind string) {
 	}
 }
 
-// annotated checks that the line that has position at declares the type of what it gets.
+// annotated checks that the line at position at declares the type of its variable.
 func (c *checker) annotated(text string, at int, name string) {
 	line, _, _ := strings.Cut(text[strings.LastIndex(text[:at], "\n")+1:], "\n")
 	if !typed.MatchString(line) {
@@ -118,7 +118,7 @@ func (c *checker) annotated(text string, at int, name string) {
 	}
 }
 
-// conformance checks that a class has all methods of its protocol, with their types.
+// conformance checks that a class has all methods of its protocol, with the right types.
 func (c *checker) conformance(protocol, body string) {
 	of := c.types[protocol]
 	if of == nil {
@@ -133,7 +133,7 @@ func (c *checker) conformance(protocol, body string) {
 	c.classes++
 }
 
-// objective checks the messages in a source of Objective-C.
+// objective checks the messages in an Objective-C source.
 func (c *checker) objective(text string) {
 	for function := range strings.SplitSeq(text, "\n}") {
 		kinds := map[string]string{}
@@ -207,8 +207,8 @@ func sourceOf(t *testing.T, path string) string {
 	return string(text)
 }
 
-// TestSwift: every symbol, method and label of the framework in package apple is one of the
-// golden header, and every code and state of the header is known there.
+// TestSwift checks that the golden header has every symbol, method and label of the framework that
+// package apple uses, and that package apple knows every code and state of the header.
 func TestSwift(t *testing.T) {
 	c := newChecker(t)
 	sources, err := filepath.Glob(swiftFolder + "/*/*/*.swift")
@@ -241,7 +241,7 @@ func TestSwift(t *testing.T) {
 	}
 }
 
-// TestSwiftFaults: a wrong name, label, number or type is seen.
+// TestSwiftFaults checks that the checker finds a wrong name, label, number or type.
 func TestSwiftFaults(t *testing.T) {
 	for source, want := range map[string]int{
 		"let r: ZoflMobileRound\nr.block(0, count: 4); r.dim(); _ = ZoflMobileCodeDim": 0,

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A swift is a compiler in a folder that swift.sh made, and what it has compiled.
+// A swift is a Swift compiler in a folder that swift.sh made, and the objects that it has compiled.
 type swift struct {
 	t        *testing.T
 	home, in string   // the folder, and that of modules
@@ -28,8 +28,8 @@ func newSwift(t *testing.T) *swift {
 
 func (s *swift) lib() string { return s.home + "/usr/libexec/swift/lib/swift" }
 
-// run runs a program with the C library of the folder, as this machine's may be older, and returns
-// what it printed.
+// run runs a program with the folder's C library, because this machine's may be older, and returns
+// the program's output.
 func (s *swift) run(program string, args ...string) (string, error) {
 	libs := s.home + "/usr/lib/x86_64-linux-gnu:" + s.lib() + "/linux"
 	args = append([]string{"--library-path", libs, program}, args...)
@@ -37,7 +37,7 @@ func (s *swift) run(program string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// module compiles a module, for others and as an object. A warning is an error.
+// module compiles a module that other modules can import, and an object. A warning is an error.
 func (s *swift) module(name string, sources []string, flags ...string) {
 	s.t.Helper()
 	made := filepath.Join(s.in, name)
@@ -51,7 +51,7 @@ func (s *swift) module(name string, sources []string, flags ...string) {
 	s.objects = append(s.objects, made+".o")
 }
 
-// link makes a program of all objects.
+// link links all objects to a program.
 func (s *swift) link() string {
 	s.t.Helper()
 	program := filepath.Join(s.in, "program")
@@ -66,7 +66,7 @@ func (s *swift) link() string {
 	return program
 }
 
-// compile compiles the package in apple. Each source is changed before.
+// compile compiles the package in apple, after change has changed each source.
 func (s *swift) compile(change func(text string) string) {
 	s.t.Helper()
 	header := sourceOf(s.t, swiftFolder+"/Sources/ZoflBridge/include/ZoflBridge.h")
@@ -83,7 +83,7 @@ func (s *swift) compile(change func(text string) string) {
 	s.module("Kitchen", swiftSources(s.t, swiftFolder+"/Examples/*/*.swift"), "-parse-as-library")
 }
 
-// written writes a source of the test's own.
+// written writes a Swift source that the test supplies.
 func (s *swift) written(name, text string) []string {
 	path := filepath.Join(s.in, strings.TrimSuffix(name, ".swift")+".swift")
 	write(s.t, path, text)
@@ -104,7 +104,7 @@ var (
 	testCase = regexp.MustCompile(`func (test\w+)\(\)( async)?`)
 )
 
-// mainOf returns a program that runs all tests, as SwiftPM makes one. It counts them.
+// mainOf returns a program that runs all tests, as SwiftPM would make it, and the number of tests.
 func mainOf(t *testing.T, sources []string) (text string, tests int) {
 	t.Helper()
 	var b strings.Builder
@@ -146,8 +146,8 @@ func TestSwiftRuns(t *testing.T) {
 	}
 }
 
-// TestSwiftForIOS compiles all of the package, what is for iOS alone, too, with declarations of
-// Apple's frameworks.
+// TestSwiftForIOS compiles the whole package, including the code for iOS alone, with declarations
+// of Apple's frameworks.
 func TestSwiftForIOS(t *testing.T) {
 	s := newSwift(t)
 	for _, name := range []string{"UIKit", "Network", "BackgroundTasks"} {

@@ -8,9 +8,9 @@ import (
 	"github.com/zofl/zofl/client/mobile"
 )
 
-// Linux has no Objective-C that Swift could import. There the golden header becomes a module of
-// Swift with the declarations that Swift's importer makes of it. Its classes have no code: tests
-// override what they call.
+// Swift cannot import Objective-C on Linux. So the test turns the golden header into a Swift module
+// with the declarations that Swift's importer would make. The module's classes have no code: tests
+// override the methods that they call.
 
 var (
 	propertyLine = regexp.MustCompile(`^@property \(nonatomic\) (.+) (\w+);$`)
@@ -19,7 +19,7 @@ var (
 	argumentText = regexp.MustCompile(`^(.+?) ?\b(\w+)$`)
 )
 
-// numbers are the values of constants, which the header has not.
+// numbers are the values of constants. The header does not have these values.
 var numbers = map[string]int{
 	"ZoflMobileStateIdle": mobile.StateIdle, "ZoflMobileStateOffline": mobile.StateOffline,
 	"ZoflMobileStateJoining": mobile.StateJoining, "ZoflMobileStateCatchingUp": mobile.StateCatchingUp,
@@ -28,11 +28,11 @@ var numbers = map[string]int{
 	"ZoflMobileStateStopped": mobile.StateStopped, "ZoflMobileMaxBlock": mobile.MaxBlock,
 }
 
-// unused says what a call of the module does.
+// unused is the body of the module's methods.
 const unused = `fatalError("the framework is not here")`
 
-// imported returns a type of Objective-C as Swift's importer writes it, without a word on null
-// where the header has none.
+// imported returns the Swift type that Swift's importer makes of an Objective-C type, without
+// nullability if the header has none.
 func imported(kind string) string {
 	kind = strings.TrimSpace(strings.ReplaceAll(kind, " *", "* "))
 	kind, optional := strings.CutSuffix(strings.Join(strings.Fields(kind), " "), " _Nullable")
@@ -72,7 +72,7 @@ func imported(kind string) string {
 	return "UnsafeMutablePointer<" + imported(name) + ">" + mark
 }
 
-// moduleOf returns the module of a header.
+// moduleOf returns the Swift module of a header.
 func moduleOf(header string) string {
 	var b strings.Builder
 	b.WriteString("import Foundation\n")
@@ -112,8 +112,8 @@ func moduleOf(header string) string {
 	return b.String()
 }
 
-// declareMethod declares a method, with a body in a class. Where its name in Swift is not sure
-// there is none.
+// declareMethod declares a method, with a body in a class. If the method's Swift name is not
+// certain, declareMethod declares nothing.
 func declareMethod(inside string, m []string) string {
 	pieces := piece.FindAllStringSubmatch(m[3], -1)
 	if len(pieces) > 0 && unsure.MatchString(m[2]) {

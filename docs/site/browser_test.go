@@ -20,7 +20,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience bounds what a test waits for; none waits for it to pass.
+// patience limits how long a test waits; a test that passes does not wait that long.
 const patience = 2 * time.Minute
 
 // browser starts Chromium, headless, and returns the context of its first tab.
@@ -53,7 +53,7 @@ type tab struct {
 	wrong []string   // requests elsewhere, exceptions, errors of the console
 }
 
-// watched is the tab of a context that shows files of a directory.
+// watched returns the tab of a context that shows files of a directory.
 func watched(t *testing.T, ctx context.Context, dir string) *tab {
 	t.Helper()
 	p := &tab{t: t, ctx: ctx}
@@ -90,7 +90,7 @@ func (p *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// value returns what an expression has, as text.
+// value returns the value of a JavaScript expression as text.
 func (p *tab) value(expression string) string {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
@@ -102,7 +102,7 @@ func (p *tab) value(expression string) string {
 	return text
 }
 
-// themed shows pages in a theme from now on.
+// themed sets the theme of all pages shown later.
 func (p *tab) themed(theme string) {
 	p.t.Helper()
 	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
@@ -112,7 +112,7 @@ func (p *tab) themed(theme string) {
 	}
 }
 
-// faults returns what went wrong since it was asked last.
+// faults returns the errors since the last call of faults.
 func (p *tab) faults() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -139,9 +139,9 @@ func stored(t *testing.T, s site) string {
 	return dir
 }
 
-// TestLooks: every page, in both themes, on a phone and on a desk, loads from a disk without
-// errors or requests elsewhere, is no wider than the screen, and can be read. With ZOFL_SHOTS=DIR
-// its pictures are left there.
+// TestLooks checks every page, in both themes, on the screens of a phone and of a desktop. A page
+// must load from a disk without errors and without requests elsewhere, must not be wider than the
+// screen, and must be readable. With ZOFL_SHOTS=DIR the test writes pictures of the pages to DIR.
 func TestLooks(t *testing.T) {
 	ctx, s := browser(t), built(t)
 	var names []string
@@ -154,7 +154,7 @@ func TestLooks(t *testing.T) {
 	watched(t, ctx, dir).look(dir, names)
 }
 
-// look looks at pages of a directory as a reader would.
+// look checks pages of a directory in the browser.
 func (p *tab) look(dir string, names []string) {
 	p.t.Helper()
 	shots := os.Getenv("ZOFL_SHOTS")
@@ -177,7 +177,7 @@ func (p *tab) look(dir string, names []string) {
 	}
 }
 
-// shot stores a picture of what is seen.
+// shot stores a picture of the visible part of the page.
 func (p *tab) shot(name string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
@@ -191,7 +191,8 @@ func (p *tab) shot(name string) {
 	}
 }
 
-// TestSearch: who types words finds the part that has them, and its page opens there.
+// TestSearch checks that a search finds the section that has the words, and opens its page at that
+// section.
 func TestSearch(t *testing.T) {
 	ctx, s := browser(t), built(t)
 	dir := stored(t, s)

@@ -11,8 +11,8 @@ import (
 
 var brokerURL = regexp.MustCompile(`broker=(nats://\S+)`)
 
-// TestReportLooks: the pages that zofl report and zofl compare write of a run pass as those of the
-// site do.
+// TestReportLooks checks that the pages of zofl report and zofl compare pass the same checks as the
+// pages of the site.
 func TestReportLooks(t *testing.T) {
 	ctx := browser(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())

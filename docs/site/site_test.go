@@ -24,8 +24,9 @@ func built(t *testing.T) site {
 	return s
 }
 
-// TestSite: every page is rendered, with its place in the navigation and its blocks of code in
-// color; every link and anchor leads somewhere; nothing is loaded from elsewhere.
+// TestSite checks that every page is rendered, with its place in the navigation and with colored
+// code blocks. Every link and anchor must have a target, and no page may load anything from
+// elsewhere.
 func TestSite(t *testing.T) {
 	s := built(t)
 	for _, fault := range s.faults() {
@@ -55,7 +56,7 @@ func TestSite(t *testing.T) {
 	}
 }
 
-// TestSame: the same pages make the same bytes.
+// TestSame checks that the same pages make the same bytes.
 func TestSame(t *testing.T) {
 	one, two := built(t), built(t)
 	if !maps.EqualFunc(one, two, bytes.Equal) {
@@ -108,7 +109,7 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// TestRefused: what a reader would stumble over is an error of the build, or a fault.
+// TestRefused checks that a page that would mislead a reader is an error of the build, or a fault.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ file, text, want string }{
 		{"docs/page.md", "# Page\n\n[there](nowhere.md)\n", "link nowhere.md"},
@@ -140,7 +141,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestWrite: a site replaces a site, and no other files.
+// TestWrite checks that write replaces an existing site, and no other files.
 func TestWrite(t *testing.T) {
 	s, err := build(small(), smallSections)
 	if err != nil {

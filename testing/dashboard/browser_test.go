@@ -20,17 +20,17 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience bounds what a test waits for; none waits for it to pass.
+// patience limits how long a test waits; a test that passes does not wait that long.
 const patience = 5 * time.Minute
 
-// A tab is a page in a browser, whose requests and complaints are noted.
+// A tab is a page in a browser. The tab records the page's requests and errors.
 type tab struct {
 	t    *testing.T
 	ctx  context.Context
 	home string
 
 	mu      sync.Mutex // guards the rest
-	foreign []string   // what the page asked others for
+	foreign []string   // requests of the page to other servers
 	wrong   []string   // exceptions, violations of the policy, failed loads
 }
 
@@ -71,7 +71,7 @@ func browser(t *testing.T, home string, width, height int64) *tab {
 	return p
 }
 
-// note keeps what a page must not do.
+// note records what a page must not do.
 func (p *tab) note(event any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -90,7 +90,7 @@ func (p *tab) note(event any) {
 	}
 }
 
-// fine checks that the page asked nobody else for anything, and nothing went wrong in it.
+// fine checks that the page sent requests to no other server, and that the page had no errors.
 func (p *tab) fine() {
 	p.t.Helper()
 	p.mu.Lock()
@@ -114,7 +114,7 @@ func (p *tab) doWithin(limit time.Duration, actions ...chromedp.Action[chromedp.
 	}
 }
 
-// value returns what an expression has, as text.
+// value returns the value of a JavaScript expression as text.
 func (p *tab) value(expression string) string {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
@@ -149,7 +149,7 @@ func (p *tab) enter(selector, text string) {
 	p.do(chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
-// worked is for how many seconds the page's scripts, styles and layout were busy so far.
+// worked returns for how many seconds the page's scripts, styles and layout have been busy.
 func (p *tab) worked() (seconds float64) {
 	p.t.Helper()
 	answer, err := chromedp.Call(p.ctx, performance.GetMetrics, cdp.Empty{})
@@ -175,7 +175,7 @@ func (p *tab) scheme(name string) {
 	}
 }
 
-// picture writes what is in sight to a file.
+// picture writes a picture of the visible part of the page to a file.
 func (p *tab) picture(file string) {
 	p.t.Helper()
 	b, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())

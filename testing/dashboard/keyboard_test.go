@@ -12,9 +12,10 @@ import (
 	"github.com/zofl/zofl/testing/fleet/crowd"
 )
 
-// TestKeyboard: the Tab key reaches every control, each has a name and shows that it is reached; in
-// the table the arrow keys move, Enter opens a device, and Escape closes it. The page fits a phone,
-// and has the colors that the system or the reader chooses.
+// TestKeyboard checks the page with a keyboard. The Tab key reaches every control; each control has
+// a name and shows that it has the focus. In the table the arrow keys move, Enter opens a device,
+// and Escape closes the device. The page fits a phone, and has the colors that the system or the
+// reader chooses.
 func TestKeyboard(t *testing.T) {
 	plan, err := Plan(50, 10, 0)
 	if err != nil {
@@ -79,7 +80,8 @@ func TestKeyboard(t *testing.T) {
 	p.fine()
 }
 
-// theme checks that colors follow the system, until the reader chooses, and then the choice.
+// theme checks that the page's colors follow the system until the reader chooses colors, and then
+// follow the choice.
 func (p *tab) theme() {
 	p.t.Helper()
 	const light, dark = "rgb(245, 246, 248)", "rgb(15, 19, 24)"

@@ -24,8 +24,8 @@ import (
 var pictures = flag.String("pictures", "", "directory for screenshots of the page, such as "+
 	"../../docs/img; default: none")
 
-// classifier is the plan of a run that trains the classifier of `zofl client`, and tells of silent
-// devices soon.
+// classifier returns the plan of a run that trains the classifier of `zofl client`, and reports
+// silent devices soon.
 func classifier(t *testing.T, devices int) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound("zofl", "kitchen", 7850)
@@ -64,7 +64,7 @@ func start(t *testing.T, p *plan.Plan) (zofl string, s *Serve) {
 	return zofl, s
 }
 
-// clients starts devices of the program. The result kills one of them.
+// clients starts devices with `zofl client`. kill kills device i.
 func clients(t *testing.T, zofl string, s *Serve, count int) (kill func(i int)) {
 	t.Helper()
 	list := make([]*exec.Cmd, count)
@@ -90,9 +90,10 @@ func clients(t *testing.T, zofl string, s *Serve, count int) (kill func(i int)) 
 	}
 }
 
-// TestPage: a run appears and its curve grows; a killed device is seen; a command needs the right
-// token; nothing leaves the machine; a page whose coordinator is gone says so. With -v it prints
-// how soon the killed device was seen.
+// TestPage checks that the page shows a run with a growing curve and shows that a device was
+// killed. A command needs the right token, the page sends nothing to other machines, and the page
+// says when its coordinator is gone. With -v the test prints how soon the page showed the killed
+// device.
 func TestPage(t *testing.T) {
 	zofl, s := start(t, classifier(t, 5))
 	p := browser(t, s.Page, 1440, 900)
@@ -161,7 +162,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestSurvey: while devices are asked for mu the page says so, and how many have answered.
+// TestSurvey checks that the page says that the coordinator asks devices for mu, and how many
+// devices have answered.
 func TestSurvey(t *testing.T) {
 	plan := classifier(t, 2)
 	plan.Mu, plan.MuAuto, plan.Deadline = 0, 1, 600_000

@@ -15,7 +15,8 @@ import (
 	"github.com/zofl/zofl/testing/fleet/crowd"
 )
 
-// How large the run of TestSize is. The figures in docs/dashboard.md are of 10,000 and 10,000.
+// The size of the run of TestSize. The figures in docs/dashboard.md are for 10,000 devices and
+// 10,000 rounds.
 var (
 	sizeDevices = flag.Int("devices", 10_000, "simulated devices")
 	sizeRounds  = flag.Uint64("rounds", 300, "rounds before the page is opened")
@@ -25,9 +26,9 @@ var (
 // mostMemory is what serve may take with 10,000 devices and 10,000 rounds, in bytes.
 const mostMemory = 300e6
 
-// TestSize: with thousands of devices the document has the rows in sight alone, and serve stays
-// small. With -v it prints how soon the page was painted, how smoothly it scrolls, and what a quiet
-// run costs.
+// TestSize checks that with thousands of devices the document has only the visible rows, and that
+// serve needs little memory. With -v the test prints how soon the browser painted the page, how
+// smoothly the page scrolls, and what a quiet run costs.
 func TestSize(t *testing.T) {
 	plan, err := Plan(*sizeDevices, 20, 0)
 	if err != nil {
@@ -98,7 +99,7 @@ const scrolling = `new Promise(done => {
 	requestAnimationFrame(step);
 })`
 
-// share is the part of a core that a process takes in a time.
+// share returns the share of a processor core that a process uses during a time.
 func share(t *testing.T, pid int, d time.Duration) float64 {
 	t.Helper()
 	ticks := func() float64 {

@@ -13,15 +13,15 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 )
 
-// findable is what an app adds for its device to be found.
+// findable adds a service to a device's connection, so that `nats micro ls` finds the device.
 func findable(conn *nats.Conn) (micro.Service, error) {
 	service, err := micro.AddService(conn, micro.Config{Name: "zofl-kitchen-device", Version: "1.4.0",
 		Metadata: map[string]string{"id": "pi-1"}})
 	return service, err
 }
 
-// TestDiscovery: the devices' page shows findable, and a device with it answers what `nats micro`
-// asks.
+// TestDiscovery checks that docs/devices.md shows findable, and that a device with findable answers
+// the requests of `nats micro`.
 func TestDiscovery(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(root, "docs/devices.md"))
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 // quoted is a word between backquotes.
 var quoted = regexp.MustCompile("`([^`]+)`")
 
-// TestFaultsHaveTests: every fault has a test, and that test exists. A row names tests as
-// `package`: `TestName`, and more of the same package after it.
+// TestFaultsHaveTests checks that every fault in docs/faults.md names a test, and that the test
+// exists. A row names tests as `package`: `TestName`, followed by more tests of the same package.
 func TestFaultsHaveTests(t *testing.T) {
 	page, err := os.ReadFile("../../docs/faults.md")
 	if err != nil {

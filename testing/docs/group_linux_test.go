@@ -15,7 +15,7 @@ func ofGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// killGroup kills a process and all that it left in the background.
+// killGroup kills a process and its background processes.
 func killGroup(p *os.Process) {
 	_ = syscall.Kill(-p.Pid, syscall.SIGKILL) // it may have ended
 }

@@ -8,10 +8,11 @@ import (
 	"testing"
 )
 
-// mostRead is how many lines a reader finishes in an hour or so.
+// mostRead is how many lines a reader can read in about an hour.
 const mostRead = 2000
 
-// A round in twelve files: they exist, and a reader finishes them.
+// TestMapOfARound checks that the twelve files of a round exist, and that they have at most
+// mostRead lines together.
 func TestMapOfARound(t *testing.T) {
 	rows := regexp.MustCompile(`(?m)^\| (\d+) \| \[[^]]+\]\(([^)]+)\) \|`).
 		FindAllStringSubmatch(mapText(t), -1)
@@ -32,7 +33,7 @@ func TestMapOfARound(t *testing.T) {
 	}
 }
 
-// The map names folders and files that are there.
+// TestMapOfFolders checks that the folders and files in docs/architecture.md exist.
 func TestMapOfFolders(t *testing.T) {
 	names := regexp.MustCompile("`([a-z]+(?:/[a-z_]+)*(?:\\.[a-z]+)?)`").
 		FindAllStringSubmatch(mapText(t), -1)

@@ -33,8 +33,8 @@ func pages(t *testing.T) (names []string) {
 	return names
 }
 
-// TestPages: every page has blocks that some check knows, lines of at most 100 columns,
-// and links that lead somewhere; the README is short.
+// TestPages checks that every page has only blocks that some check knows, lines of at most 100
+// columns, and links with targets, and that the README is short.
 func TestPages(t *testing.T) {
 	for _, name := range pages(t) {
 		page, err := Read(name)
@@ -51,7 +51,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestFaults sees every fault once.
+// TestFaults makes every fault once, and checks that Faults finds it.
 func TestFaults(t *testing.T) {
 	const good = "# A page\n\n```sh\nzofl demo\n```\n\n[here](#a-page) `[]byte(x)`\n"
 	for _, c := range []struct{ text, want string }{
@@ -102,8 +102,8 @@ var build = sync.OnceValues(func() (dir string, err error) {
 
 var made string // the folder of the program, once there is one
 
-// built returns the program's path. Tests with it are the long ones of this package: the
-// race detector finds nothing in processes that are built without it.
+// built returns the program's path. The tests that use the program are the long tests of this
+// package, and are skipped under the race detector: it finds nothing in processes built without it.
 func built(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -124,9 +124,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// TestExamples types what the README and the pages of docs show: shell and Go, block
-// after block. Kotlin is run by testing/mobile. The pages of examples and of testing are
-// typed by the tests that are named there, and scaling.md by testing/scaling.
+// TestExamples runs the shell and Go blocks of the README and the pages in docs, block after block.
+// testing/mobile runs the Kotlin blocks. The tests named in this function run the pages of examples
+// and of testing. testing/scaling runs scaling.md.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	zofl := built(t)

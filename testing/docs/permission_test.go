@@ -42,8 +42,8 @@ func (s *session) guarded() {
 	}
 }
 
-// TestPermissionsPrinted: the blocks of the security page's configuration are what the commands
-// above it print.
+// TestPermissionsPrinted checks that the commands in docs/security.md print the blocks of the
+// page's configuration.
 func TestPermissionsPrinted(t *testing.T) {
 	t.Parallel()
 	zofl := built(t)
@@ -74,8 +74,8 @@ func TestPermissionsPrinted(t *testing.T) {
 	}
 }
 
-// TestPermissions leads a run under the permissions of the security page: every part does
-// its work with what it is granted, and a device with another's id is told.
+// TestPermissions leads a run under the permissions in docs/security.md. Every part does its work
+// with its permissions, and a device with another device's id gets an error.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
 	zofl := built(t)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A program is a page's Go program that runs.
+// A program is a Go program of a page, as a process.
 type program struct {
 	cmd    *exec.Cmd
 	output *os.File
@@ -58,7 +58,7 @@ func (s *session) start(binary string) *program {
 	return p
 }
 
-// wait waits for a program's end, and says whether it was a good one.
+// wait waits for a program's end, and reports whether the program succeeded.
 func (s *session) wait(p *program) bool {
 	s.t.Helper()
 	select {
@@ -69,7 +69,7 @@ func (s *session) wait(p *program) bool {
 	return p.cmd.ProcessState.Success()
 }
 
-// said is what a program printed.
+// said returns the output of a program.
 func (p *program) said() string {
 	b, err := os.ReadFile(p.output.Name())
 	if err != nil {
@@ -78,9 +78,8 @@ func (p *program) said() string {
 	return string(b)
 }
 
-// programmed compiles a block of Go and runs it: a device until it has contributed to a
-// round, anything else until the page is through. The function that it returns checks the
-// latter.
+// programmed compiles a Go block and runs it: a device until the device has contributed to a round,
+// any other program until the page is finished. through checks such a program.
 func (s *session) programmed(b Block) (through func()) {
 	s.t.Helper()
 	p := s.start(s.compile(fmt.Sprintf("block-%d", b.Line), b.Text))
@@ -107,8 +106,8 @@ func (s *session) programmed(b Block) (through func()) {
 	}
 }
 
-// TestMistakesAreSeen makes a newcomer's mistakes in the README's program, and looks
-// for what it says.
+// TestMistakesAreSeen makes typical mistakes in the README's program, and checks the messages that
+// the program prints.
 func TestMistakesAreSeen(t *testing.T) {
 	t.Parallel()
 	zofl := built(t)

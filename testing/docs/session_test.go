@@ -15,14 +15,14 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 )
 
-// patience bounds each wait; none of them waits for it to pass.
+// patience limits each wait; a test that passes does not wait that long.
 const patience = 3 * time.Minute
 
 // root is the repository.
 const root = "../.."
 
-// A session is a reader who types what a page shows, block after block, into one shell
-// in an empty folder.
+// A session is a reader who types the blocks of a page, one after another, into one shell in an
+// empty folder.
 type session struct {
 	t       *testing.T
 	dir     string
@@ -36,7 +36,7 @@ type session struct {
 	output    *os.File
 }
 
-// driver is the reader's shell: it stops at the first command that fails.
+// driver is the shell program of a session: it stops at the first command that fails.
 const driver = `set -eEuo pipefail
 trap 'echo "failed: $BASH_COMMAND" >&2' ERR
 while read -r script <&3; do
@@ -79,7 +79,7 @@ func pipe(t *testing.T) (r, w *os.File) {
 	return r, w
 }
 
-// end kills the shell and all that it left in the background.
+// end kills the shell and its background processes.
 func (s *session) end() {
 	killGroup(s.shell.Process)
 	_ = s.shell.Wait()
@@ -91,9 +91,9 @@ func (s *session) end() {
 	s.output.Close()
 }
 
-// standIns are programs for the pages' commands: zofl, built once, at a port of this
-// session's; the two commands of the README, of which the first is cut short and the
-// second is what runs this test.
+// standIns are programs that replace the pages' commands: a zofl that uses a port of this session,
+// and the two commands of the README. The first of the two is shortened, and the second is the
+// program that runs this test.
 func (s *session) standIns(zofl string) {
 	for _, dir := range []string{"bin", "work"} {
 		if err := os.Mkdir(filepath.Join(s.dir, dir), 0o755); err != nil {
@@ -136,7 +136,7 @@ var (
 	creds   = regexp.MustCompile(`zofl status --url (\S+) --creds (\S+) --run (\w+)`)
 )
 
-// typed runs a block of shell, and waits until what it started has come up, as its
+// typed runs a shell block, and waits until the programs that the block started are ready, as a
 // reader would.
 func (s *session) typed(b Block) {
 	s.t.Helper()
@@ -181,7 +181,7 @@ type status struct {
 	Reference struct{ N uint64 }
 }
 
-// status asks for it, and returns the zero status if nobody answers.
+// status asks the coordinator for the run's status. It returns the zero status if nobody answers.
 func (s *session) status(run string) (v status) {
 	operator := s.operators[run]
 	if operator == nil {
@@ -195,7 +195,7 @@ func (s *session) status(run string) (v status) {
 	return v
 }
 
-// contributed waits until a run has made a round.
+// contributed waits until a run has finished a round.
 func (s *session) contributed(run string) {
 	s.t.Helper()
 	s.until(fmt.Sprintf("no round of run %s was made", run), func() bool {

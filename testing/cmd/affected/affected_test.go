@@ -6,8 +6,8 @@ import (
 	"testing/fstest"
 )
 
-// Two modules: c imports b, and b imports a; d only tests with b; tool runs c and reads
-// data of a's.
+// The repository has two modules. Package c imports b, and b imports a; d uses b only in tests;
+// tool runs c and reads a data file of a.
 var repository = fstest.MapFS{
 	"go.mod":              {Data: []byte("module m\n")},
 	"m_test.go":           {Data: []byte(`package m; const about = "m/a"`)},

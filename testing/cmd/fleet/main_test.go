@@ -2,8 +2,8 @@ package main
 
 import "testing"
 
-// TestFleet: nobody disturbs a fleet, and so no message is lost, none comes twice, and every
-// device ends with the state of the log. Every round is measured.
+// TestFleet checks an undisturbed fleet: no message is lost, no message comes twice, and every
+// device ends with the state of the log. The command measures every round.
 func TestFleet(t *testing.T) {
 	for _, o := range []options{
 		{broker: "memory", devices: 600, target: 600},

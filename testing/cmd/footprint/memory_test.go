@@ -15,9 +15,10 @@ func TestMemoryOf(t *testing.T) {
 	}
 }
 
-// A device holds a model of a million parameters once, or twice with a flat loss, and
-// little else. Its process stays half a megabyte below what docs/devices.md promises. A busy
-// machine gives a process 0.3 MB more: the smallest of three processes counts.
+// TestDeviceMemory checks that a device holds a model of a million parameters once, or twice with a
+// flat loss, and little else. The device's process stays half a megabyte below the figure in
+// docs/devices.md. On a busy machine a process may need 0.3 MB more, so the test takes the smallest
+// of three processes.
 func TestDeviceMemory(t *testing.T) {
 	l, err := newLab()
 	if err != nil {
@@ -26,7 +27,7 @@ func TestDeviceMemory(t *testing.T) {
 	defer l.close()
 	const (
 		margin     = 500_000
-		processors = "GOMAXPROCS=2" // each has its own memory: with 8 processors, a megabyte more
+		processors = "GOMAXPROCS=2" // Go needs memory for each processor: with 8, a megabyte more
 	)
 	for _, m := range modes {
 		t.Run(m.face, func(t *testing.T) {

@@ -17,8 +17,9 @@ var elements = map[bool][]float64{
 	false: {2, 2, 2, 2, 8, 4, 64},
 }
 
-// tested are the targets that check.sh compiles for anyway, one of 64 bits and one of 32;
-// with ZOFL_QEMU set all are, and the standard library is compiled for each.
+// tested returns the targets that check.sh compiles for anyway, one with 64 bits and one with 32
+// bits. With ZOFL_QEMU set, tested returns all targets, and go compiles the standard library for
+// each target.
 func tested(t *testing.T) []target {
 	t.Helper()
 	if testing.Short() {
@@ -43,7 +44,7 @@ func TestKernelsOfTheRealPackage(t *testing.T) {
 				if want := elements[target.wide][i]; c.Elements != want {
 					t.Errorf("%s: got %v elements an iteration, want %v", c.Kernel, c.Elements, want)
 				}
-				// An element of a loop is at least loaded, computed and stored.
+				// Each element of a loop takes at least a load, a computation and a store.
 				if least := 3 / kernelWidth(kernels[i]); c.PerElement < least || c.PerElement > 60 {
 					t.Errorf("%s: got %v instructions an element", c.Kernel, c.PerElement)
 				}
@@ -75,8 +76,8 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// sample has an outer loop of 32 bytes, an inner one of 16 with two stores, one of them a pair,
-// and one of 8 that stores on the stack only.
+// sample has three loops: an outer loop of 32 bytes, an inner loop of 16 bytes with two stores, of
+// which one stores a pair, and a loop of 8 bytes that stores only on the stack.
 const sample = `p.f STEXT size=44 args=0x0
 	0x0000 00000 (a.go:1)	TEXT	p.f(SB), $0
 	0x0000 00000 (a.go:2)	PCDATA	$1, 8

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// fake is the environment variable that makes the test binary act as an interpreter, of the
-// kind that it names.
+// fake is the environment variable that makes the test binary act as an interpreter; its value is
+// the kind of interpreter.
 const fake = "PEERBENCH_FAKE"
 
 func TestMain(m *testing.M) {

@@ -24,7 +24,8 @@ func TestSampledPartsPass(t *testing.T) {
 	}
 }
 
-// A sample that is wrong must be reported: here normals with a variance of 1.01.
+// TestWrongNormalsAreOutside checks that the report finds a wrong sample: normals with a variance
+// of 1.01.
 func TestWrongNormalsAreOutside(t *testing.T) {
 	s := sample{histogram: make([]uint32, bins)}
 	const n = 1 << 20

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// sources are a package's: what is named after a reason is to be found, the rest is not.
+// sources are the files of a package. Unraced must find the tests that are named after a reason,
+// and no others.
 var sources = map[string]string{
 	"code.go": `package p
 
