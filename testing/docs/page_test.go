@@ -103,7 +103,8 @@ var build = sync.OnceValues(func() (dir string, err error) {
 var made string // the folder of the program, once there is one
 
 // built returns the program's path. The tests that use the program are the long tests of this
-// package, and are skipped under the race detector: it finds nothing in processes built without it.
+// package. They need not run with the race detector, which finds nothing in processes built without
+// it.
 func built(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {

@@ -90,14 +90,14 @@ func (p place) open(t testing.TB, run string, more ...nats.Option) *jetlog.Log {
 	return p.openFor(t, run, longLease, more...)
 }
 
-// openFor opens a log, with this lease if it is the run's first.
+// openFor opens a log. If the log is the run's first, the log gets this lease.
 func (p place) openFor(t testing.TB, run string, lease time.Duration,
 	more ...nats.Option) *jetlog.Log {
 	t.Helper()
 	cfg := jetlog.Config{Conn: p.connect(t, more...), Run: run,
 		LeaseTTL: lease, Name: t.Name()}
-	// These wait for servers that are slow; the others for those that are gone, or for an
-	// answer that is cut off.
+	// Tests with a long lease wait for slow servers. The other tests wait for stopped servers, or for
+	// an answer on a cut connection.
 	if lease == longLease && len(more) == 0 {
 		cfg.Timeout = longLease
 	}
@@ -113,7 +113,7 @@ const patience = 2 * time.Minute
 
 const (
 	leaseTTL = 2 * time.Second // for tests in which leases expire
-	// for the others, so that a machine that stalls for a while loses none
+	// for the other tests, so that a short stall of the machine loses no lease
 	longLease = 30 * time.Second
 )
 
@@ -214,7 +214,7 @@ func (c *chain) check(log runlog.Log) {
 	}
 }
 
-// A scissors cuts connections between a message and its acknowledgment.
+// A scissors cuts a connection between a message and the message's acknowledgment.
 type scissors struct {
 	mark   []byte // in the messages to cut after
 	armed  atomic.Bool
@@ -230,7 +230,7 @@ func (s *scissors) Dial(network, address string) (net.Conn, error) {
 	return &cutConn{Conn: c, scissors: s}, nil
 }
 
-// A cutConn loses what it reads after a marked message was written.
+// A cutConn drops what it reads after the program wrote a marked message.
 type cutConn struct {
 	net.Conn
 	*scissors

@@ -13,7 +13,7 @@ import (
 )
 
 // copies checks that a log can be copied from a directory to a JetStream and back, that an
-// interrupted copy is resumed, and that a copy that would mix two logs is refused.
+// interrupted copy continues, and that a copy that would mix two logs fails.
 func copies(t *testing.T, p place, run string) {
 	file := openFile(t)
 	c := newChain(t, run)
@@ -53,7 +53,7 @@ func copies(t *testing.T, p place, run string) {
 
 	back := openFile(t)
 	seen := uint64(0)
-	for range 2 { // the second time there is nothing to do
+	for range 2 { // the second copy has nothing to do
 		if err := runlog.Copy(t.Context(), back, stream,
 			func(n uint64) { seen = n }); err != nil || seen != 45 {
 			t.Fatalf("copied %d records back: %v", seen, err)

@@ -11,8 +11,8 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// decisions has a coordinator decide that does not know yet that another one leads. Its decision is
-// refused, so that nobody is told of a pause which the leader does not know of.
+// decisions tests a deposed coordinator that does not know that another coordinator leads. The log
+// refuses its decision, so that nobody hears of a pause that the leader does not know.
 func decisions(t *testing.T, p place, run string) {
 	open := func() *jetlog.Log {
 		log, err := p.tryOpen(t, jetlog.Config{Conn: p.connect(t), Run: run, LeaseTTL: time.Hour})

@@ -52,7 +52,7 @@ func (p place) stream(t *testing.T, name string) (jetstream.JetStream, jetstream
 // atOnce is less than the 30 s during which a log retries after a temporary error.
 const atOnce = 20 * time.Second
 
-// full checks that a full stream refuses records with that reason, that nothing is lost,
+// full checks that a full stream refuses records and says that it is full, that no record is lost,
 // and that the log continues once there is room.
 func full(t *testing.T, p place, run string) {
 	log := p.open(t, run)
@@ -102,8 +102,8 @@ func largest(t *testing.T, p place, run string) {
 	c.check(log)
 }
 
-// hostile checks that the content of a stream is not trusted: whatever is not the next
-// record is an error, not a panic.
+// hostile checks that a log does not trust the content of its stream: a message that is not the
+// next record is an error, not a panic.
 func hostile(t *testing.T, p place, run string) {
 	good := newChain(t, "other")
 	for range 3 {
@@ -151,8 +151,8 @@ func hostile(t *testing.T, p place, run string) {
 	}
 }
 
-// settings checks that a stream which somebody else made and which could lose records is
-// refused, with the name of the setting.
+// settings checks that a log refuses a stream that somebody else made and that could lose records,
+// and names the setting.
 func settings(t *testing.T, p place, run string) {
 	js, err := jetstream.New(p.connect(t), jetstream.WithDefaultTimeout(patience))
 	if err != nil {
@@ -203,8 +203,8 @@ func settings(t *testing.T, p place, run string) {
 	}
 }
 
-// setBack checks that a stream which was set back, as when its servers lost the tail, is
-// never overwritten.
+// setBack checks that a log never overwrites a stream that was set back, as when its servers lost
+// the last records.
 func setBack(t *testing.T, p place, run string) {
 	nc := p.connect(t)
 	log, err := p.tryOpen(t, jetlog.Config{Conn: nc, Run: run, LeaseTTL: leaseTTL})
@@ -243,13 +243,13 @@ func setBack(t *testing.T, p place, run string) {
 	remake(t, p, run, c.records[:3])
 	corrupt("two records lost")
 
-	// Two other records take their places, so that the next number is free.
+	// Two other records take the places of the lost records, so that the next number is free.
 	lost := newChain(t, run)
 	lost.records = c.records[:3:3]
 	lost.add(lost.next(7))
 	lost.add(lost.next(7))
 	remake(t, p, run, lost.records)
-	// Servers that come back close the connection; then the log checks the past.
+	// Servers that restart close the connection; then the log checks its earlier records.
 	before := nc.Stats().Reconnects
 	if err := nc.ForceReconnect(); err != nil {
 		t.Fatal(err)
@@ -263,7 +263,7 @@ func setBack(t *testing.T, p place, run string) {
 	corrupt("two records replaced")
 }
 
-// hole checks that any reader finds a record that is missing in the middle.
+// hole checks that every reader detects a missing record in the middle of the log.
 func hole(t *testing.T, p place, run string) {
 	log := p.open(t, run)
 	c := newChain(t, run)
@@ -289,7 +289,7 @@ func hole(t *testing.T, p place, run string) {
 			t.Fatal(err)
 		}
 	}
-	c.check(log) // the same bytes are fine
+	c.check(log) // appending the same bytes again succeeds
 	if err := s.DeleteMsg(t.Context(), 5); err != nil {
 		t.Fatal(err)
 	}
@@ -303,7 +303,7 @@ func hole(t *testing.T, p place, run string) {
 	}
 }
 
-// A read ends with its context, even if no server answers.
+// TestReadEnds checks that a read ends with its context, even if no server answers.
 func TestReadEnds(t *testing.T) {
 	t.Parallel()
 	b, err := broker.Run(broker.Config{JetStream: t.TempDir(), Listen: freeport.Address(t)})

@@ -17,8 +17,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// TestFullDisk: nats-server does not answer when its disk is full. The log says what that means.
-// Only root can make a small disk, so others test nothing here but the refusal to mount.
+// TestFullDisk checks that the log reports a full disk when nats-server does not answer because its
+// disk is full. Only root can make a small disk. Other users test only that mounting fails.
 func TestFullDisk(t *testing.T) {
 	dir, err := os.MkdirTemp("", "zofl-full-")
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A standby whose connection dies without closing notices that while it waits for the lease, and
-// leads when the lease is free.
+// TestStandbyHalfOpen checks a coordinator on standby whose connection dies without closing. The
+// coordinator notices that while it waits for the lease, and leads when the lease is free.
 func TestStandbyHalfOpen(t *testing.T) {
 	t.Parallel()
 	p := places["server"](t)

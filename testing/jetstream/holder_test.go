@@ -20,12 +20,12 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 )
 
-// holderSpec is the environment variable that turns the test program into a process that
-// holds a coordinator's log, and that can be killed and stopped.
+// holderSpec is the environment variable that makes the test program a process that holds a
+// coordinator's log. The test can kill and stop that process.
 const holderSpec = "ZOFL_TEST_HOLDER"
 
-// A holding is what such a process does: it leads, reports that, appends record 1 and waits
-// until it has lost the lease. Then it appends record 2.
+// A holding says what the process does: the process leads, reports that it leads, appends record 1
+// and waits until it has lost the lease. Then the process appends record 2.
 type holding struct {
 	URL, Run string
 	Replicas int
@@ -89,7 +89,7 @@ func holdLease(spec string, say func(report)) error {
 	return log.Close()
 }
 
-// A holder is such a process.
+// A holder is the process that holds the log.
 type holder struct {
 	t     *testing.T
 	cmd   *exec.Cmd
@@ -134,8 +134,8 @@ func (h *holder) next() (r report) {
 	return r
 }
 
-// The lease of a coordinator that was killed or stopped expires. A stopped one that
-// continues learns that it lost the lease, appends nothing, and can stand by.
+// TestTakeover checks that the lease of a killed or stopped coordinator expires. A stopped
+// coordinator that continues learns that it lost the lease, appends nothing, and can stand by.
 func TestTakeover(t *testing.T) {
 	t.Parallel()
 	for name, start := range places {

@@ -15,8 +15,8 @@ import (
 	"github.com/zofl/zofl/testing/servers"
 )
 
-// Records are appended while servers are killed and stopped. Every acknowledged record is
-// stored, exactly once.
+// TestLeaderLost appends records while it kills and stops servers. The servers store every
+// acknowledged record exactly once.
 func TestLeaderLost(t *testing.T) {
 	t.Parallel()
 	faults := map[string]func(t *testing.T, s *servers.Server, recovered func()){
@@ -51,8 +51,9 @@ func TestLeaderLost(t *testing.T) {
 	}
 }
 
-// A server led the log and was stopped while another accepted records. If it has not heard
-// of that, its answers to a coordinator that begins are not trusted.
+// TestStaleLeader stops a server that led the log while another server accepts records. If the
+// stopped server has not heard of these records, a coordinator that begins does not trust the
+// server's answers.
 func TestStaleLeader(t *testing.T) {
 	t.Parallel()
 	p := places["cluster"](t)
@@ -100,7 +101,7 @@ func TestStaleLeader(t *testing.T) {
 	}
 }
 
-// A single server that is killed loses nothing that it acknowledged.
+// TestServerKilled checks that a single killed server loses no acknowledged record.
 func TestServerKilled(t *testing.T) {
 	t.Parallel()
 	p := places["server"](t)
@@ -117,7 +118,8 @@ func TestServerKilled(t *testing.T) {
 	w.chain.check(p.open(t, "killed"))
 }
 
-// A writer appends records until it is stopped, retrying each until it is stored.
+// A writer appends records until the test stops it, and retries each record until the log has
+// stored it.
 type writer struct {
 	chain  *chain
 	stored chan time.Time // times at which records were stored
@@ -145,8 +147,8 @@ func write(t *testing.T, log runlog.Log, c *chain) *writer {
 	return w
 }
 
-// insist appends a record until it is stored. An election takes longer than the short lease
-// of these tests, so the lease is lost and taken again.
+// insist appends a record until the log has stored it. An election takes longer than the short
+// lease of these tests, so the coordinator loses the lease and takes it again.
 func insist(ctx context.Context, log runlog.Log, n uint64, record []byte) error {
 	for {
 		err := log.Append(ctx, n, record)
@@ -164,7 +166,7 @@ func insist(ctx context.Context, log runlog.Log, n uint64, record []byte) error 
 	}
 }
 
-// more waits until count more records are stored, and returns the time of the last.
+// more waits until the log has stored count more records, and returns the time of the last.
 func (w *writer) more(count int) (at time.Time) {
 	for range count {
 		select {

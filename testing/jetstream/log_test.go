@@ -22,7 +22,7 @@ import (
 	"github.com/zofl/zofl/internal/subjects"
 )
 
-// scenarios must pass in every place, each with its own run.
+// scenarios must pass in every place. Each scenario has its own run.
 var scenarios = map[string]func(t *testing.T, p place, run string){
 	"reopen": reopen, "conflict": conflict, "lostAck": lostAck, "members": members,
 	"oldMembers": oldMembers, "deletedStream": deletedStream, "standby": standby, "race": race,
@@ -70,8 +70,8 @@ func conformance(t *testing.T, p place, _ string) {
 		}})
 }
 
-// reopen checks that appended records are there for the next one to open the log, and that
-// epochs ascend, whether or not records were appended.
+// reopen checks that the next process that opens the log finds all appended records, and that
+// epochs ascend, with and without appended records.
 func reopen(t *testing.T, p place, run string) {
 	_, err := p.tryOpen(t, jetlog.Config{Conn: p.connect(t), Run: run, Existing: true})
 	if !errors.Is(err, runlog.ErrNoLog) {
@@ -90,7 +90,7 @@ func reopen(t *testing.T, p place, run string) {
 			epoch = next
 		}
 		if i%2 == 0 {
-			c.epoch = epoch + 1000*uint64(i) // as in a log copied from elsewhere
+			c.epoch = epoch + 1000*uint64(i) // as in a log copied from another place
 			c.appendTo(log, 5)
 		}
 		c.check(log)
@@ -104,8 +104,8 @@ func reopen(t *testing.T, p place, run string) {
 	}
 }
 
-// otherRun checks that the first record of another run is refused before it is stored,
-// because nothing could remove it from the stream again.
+// otherRun checks that a log refuses the first record of another run before it stores the record,
+// because nothing could remove the record from the stream again.
 func otherRun(t *testing.T, p place, run string) {
 	log := p.open(t, run)
 	err := log.Append(t.Context(), 1, newChain(t, "kitchen").next(1))
@@ -118,8 +118,8 @@ func otherRun(t *testing.T, p place, run string) {
 	c.check(p.open(t, run))
 }
 
-// existing checks that opening a log that must exist creates nothing, whatever is missing,
-// and that leading it creates the rest.
+// existing checks that opening a log that must exist creates nothing, whatever part of the log is
+// missing, and that leading the log creates the missing parts.
 func existing(t *testing.T, p place, run string) {
 	log := p.open(t, run)
 	c := newChain(t, run)
@@ -160,8 +160,8 @@ func existing(t *testing.T, p place, run string) {
 	}
 }
 
-// conflict checks that appending the same bytes again succeeds, and that other bytes fail
-// with what is stored.
+// conflict checks that appending the stored bytes again succeeds, and that appending other bytes
+// fails and returns the stored bytes.
 func conflict(t *testing.T, p place, run string) {
 	a, b := p.open(t, run), p.open(t, run)
 	c := newChain(t, run)
@@ -178,7 +178,7 @@ func conflict(t *testing.T, p place, run string) {
 		t.Fatal(err)
 	}
 	c.add(stored)
-	for range 2 { // the second time it is not the next record
+	for range 2 { // in the second loop the record is not the next record
 		var got *runlog.ConflictError
 		err := b.Append(t.Context(), 3, other)
 		if !errors.As(err, &got) || got.N != 3 || !bytes.Equal(got.Record, stored) {
@@ -245,7 +245,7 @@ func members(t *testing.T, p place, run string) {
 	}
 }
 
-// race lets two coordinators that both believe to lead race for each record.
+// race lets two coordinators race for each record. Each coordinator believes that it leads.
 func race(t *testing.T, p place, run string) {
 	type result struct {
 		who int
@@ -296,9 +296,9 @@ func race(t *testing.T, p place, run string) {
 	}
 }
 
-// handOver checks that a coordinator on standby waits while the lease is renewed, leads
-// when the lease is given back, and then sees all records. The lease itself outlasts the
-// test.
+// handOver checks that a coordinator on standby waits while the leader renews the lease, leads when
+// the leader gives the lease back, and then sees all records. The lease itself lasts longer than
+// the test.
 func handOver(t *testing.T, p place, run string) {
 	open := func() *jetlog.Log {
 		log, err := p.tryOpen(t,
@@ -331,8 +331,8 @@ func handOver(t *testing.T, p place, run string) {
 	closeLog(t, b)
 }
 
-// renewal checks that the leading coordinator renews the lease. A machine that stalls may
-// lose one anyway, but not every time.
+// renewal checks that the leading coordinator renews the lease. On a machine that stalls a lease
+// may expire anyway, but not at every try.
 func renewal(t *testing.T, p place, run string) {
 	for try := range 8 {
 		if err := renews(t, p, fmt.Sprint(run, "_", try)); err == nil {
@@ -361,8 +361,8 @@ func renews(t *testing.T, p place, run string) error {
 	return nil
 }
 
-// readers checks that several readers may read while records are appended, and that each
-// sees a complete prefix or stops early.
+// readers checks that several readers may read while a coordinator appends records, and that each
+// reader sees a complete prefix of the log or stops early.
 func readers(t *testing.T, p place, run string) {
 	log := p.open(t, run)
 	c := newChain(t, run)

@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/internal/subjects"
 )
 
-// oldMembers continues a roster of messages that are ids alone, which earlier versions stored, and
-// refuses messages that were not stored in this order.
+// oldMembers continues a roster in which each message is only an id, as earlier versions stored it,
+// and refuses messages that were not stored in this order.
 func oldMembers(t *testing.T, p place, run string) {
 	closeLog(t, p.open(t, run))
 	nc := p.connect(t)

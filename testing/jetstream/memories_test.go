@@ -14,7 +14,7 @@ import (
 	"github.com/zofl/zofl/internal/subjects"
 )
 
-// remake deletes the stream of records and makes it again with the first of them.
+// remake deletes the stream of records and makes it again with the given records.
 func remake(t *testing.T, p place, run string, records [][]byte) {
 	t.Helper()
 	js, s := p.stream(t, "ZO_"+run+"_LOG")
@@ -32,7 +32,7 @@ func remake(t *testing.T, p place, run string, records [][]byte) {
 	}
 }
 
-// deletedStream names the stream that is gone, whoever notices.
+// deletedStream checks that every call that notices a deleted stream names the stream.
 func deletedStream(t *testing.T, p place, run string) {
 	log := p.openFor(t, run, leaseTTL)
 	begin(t, log)
@@ -88,8 +88,8 @@ func deletedStream(t *testing.T, p place, run string) {
 	}
 }
 
-// standby: one that stands by knows from the leader's claims what the log held. It does not lead a
-// log that was set back meanwhile.
+// standby checks a coordinator that stands by. From the leader's claims it knows the last record of
+// the log, so it does not lead a log that was set back meanwhile.
 func standby(t *testing.T, p place, run string) {
 	leader := p.openFor(t, run, leaseTTL)
 	begin(t, leader)
@@ -101,7 +101,8 @@ func standby(t *testing.T, p place, run string) {
 		_, err := other.Begin(t.Context())
 		begun <- err
 	}()
-	// The leader's claim names record 9 with its next renewal; the other one looks at it often.
+	// The leader's claim names record 9 at its next renewal; the standby coordinator reads the claim
+	// often.
 	time.Sleep(2 * leaseTTL)
 	remake(t, p, run, c.records[:4])
 	closeLog(t, leader)

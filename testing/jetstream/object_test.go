@@ -47,7 +47,7 @@ func put(t *testing.T, log *jetlog.Log, v vector) {
 	}
 }
 
-// has fails the test unless the presence of a vector in a log is as wanted.
+// has fails the test if the log has the vector and want is false, or the reverse.
 func has(t *testing.T, log *jetlog.Log, v vector, want bool) {
 	t.Helper()
 	got, err := log.Object(t.Context(), v.name)
@@ -57,8 +57,8 @@ func has(t *testing.T, log *jetlog.Log, v vector, want bool) {
 	}
 }
 
-// objects checks that vectors of all sizes are there for the next coordinator. It deletes
-// those that no record names, but never those of later records.
+// objects checks that the next coordinator finds vectors of all sizes. That coordinator deletes the
+// vectors that no record names, but never the vectors of later records.
 func objects(t *testing.T, p place, run string) {
 	log := p.open(t, run)
 	epoch := begin(t, log)
@@ -93,7 +93,7 @@ func objects(t *testing.T, p place, run string) {
 		has(t, second, v, i%2 == 1)
 	}
 	has(t, second, later, true)
-	// Nothing remains of what was deleted.
+	// Nothing remains of the deleted vectors.
 	js, err := jetstream.New(p.connect(t), jetstream.WithDefaultTimeout(patience))
 	if err != nil {
 		t.Fatal(err)
@@ -142,8 +142,8 @@ func newDenseChain(t *testing.T, run string, log *jetlog.Log) vector {
 	return v
 }
 
-// objectsOfTwo checks that a deposed coordinator can store no vector any more, and that one
-// which it was storing does not affect its successor's.
+// objectsOfTwo checks that a deposed coordinator can store no more vectors, and that a vector that
+// it was storing does not affect its successor's vector.
 func objectsOfTwo(t *testing.T, p place, run string) {
 	first, second := p.open(t, run), p.open(t, run)
 	old := newVector(2, begin(t, first), 200_000)
@@ -189,7 +189,7 @@ func usurp(t *testing.T, p place, run string) {
 	}
 }
 
-// objectsDamaged checks that a vector that changed or lost a piece is not returned.
+// objectsDamaged checks that the log does not return a vector that changed or lost a piece.
 func objectsDamaged(t *testing.T, p place, run string) {
 	log := p.open(t, run)
 	v := newVector(2, begin(t, log), 40_000)
@@ -226,7 +226,7 @@ func objectsDamaged(t *testing.T, p place, run string) {
 	has(t, log, again, true)
 }
 
-// objectSettings checks that a bucket that deletes by itself is refused.
+// objectSettings checks that a log refuses a bucket that deletes objects by itself.
 func objectSettings(t *testing.T, p place, run string) {
 	js, err := jetstream.New(p.connect(t), jetstream.WithDefaultTimeout(patience))
 	if err != nil {
@@ -289,7 +289,7 @@ type denseDevice struct {
 	bus bus.Bus
 }
 
-// lead starts a coordinator and joins it.
+// lead starts a coordinator and joins its run.
 func (d *denseDevice) lead(p place, plan *plan.Plan) (log *jetlog.Log, stop func()) {
 	log = p.open(d.t, d.run)
 	c, err := coordinator.New(d.t.Context(),

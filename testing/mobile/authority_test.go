@@ -29,7 +29,8 @@ func newAuthority(t *testing.T) *authority {
 // server returns the TLS configuration of a server on this machine.
 func (a *authority) server() *tls.Config { return a.serverUntil(time.Time{}) }
 
-// serverUntil returns that of a server whose certificate expires at end; zero: much later.
+// serverUntil returns the TLS configuration of a server whose certificate expires at end; with a
+// zero end, much later.
 func (a *authority) serverUntil(end time.Time) *tls.Config {
 	a.t.Helper()
 	own, err := a.Server(end)
@@ -42,7 +43,7 @@ func (a *authority) serverUntil(end time.Time) *tls.Config {
 // pem returns the certificate as an app gets it.
 func (a *authority) pem() string { return string(a.PEM()) }
 
-// A user may connect, with a key.
+// A user may connect to the server with a key.
 type user struct {
 	public string
 	seed   string

@@ -71,8 +71,8 @@ func (i *impostor) got() string {
 	return i.sent.String()
 }
 
-// A server without TLS gets not a single byte. One that claims to have TLS and has none
-// gets only a TLS greeting: no names, no key.
+// TestLiveNothingInTheClear checks that a client sends no byte to a server without TLS. A server
+// that claims to have TLS and has none receives only a TLS greeting: no names, no key.
 func TestLiveNothingInTheClear(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -61,7 +61,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// A line is a line of a program's output; "event" is its kind.
+// A line is a line of a program's output; its field "event" is the kind of line.
 type line = map[string]any
 
 // A program is a process in a JVM.
@@ -129,7 +129,7 @@ func start(t *testing.T, name string, cmd *exec.Cmd) *program {
 
 func tail(b []byte) []byte { return b[max(0, len(b)-4000):] }
 
-// follow reads the program's output. Lines that nobody takes are dropped.
+// follow reads the program's output. follow drops lines that the test does not read.
 func (p *program) follow(out io.Reader) {
 	scanner := bufio.NewScanner(out)
 	for scanner.Scan() {

@@ -22,8 +22,8 @@ func (l *lead) device(name, mode string, more map[string]any) map[string]any {
 	return settings
 }
 
-// agree checks that all devices end with the state of the log: programs by what they
-// printed at the end, and clients of this process.
+// agree checks that all devices end with the state of the log: programs by their last output, and
+// clients of this process by their state.
 func (l *lead) agree(ends map[string]line, clients []*client.Client) {
 	l.t.Helper()
 	n, digest := l.digest()
@@ -47,9 +47,9 @@ func contributed(t *testing.T, end line, n int) {
 	}
 }
 
-// TestDevices trains one model with Java programs in both modes and Go replicas, over a
-// broker with TLS. The broker goes away and comes back, and a program is killed and
-// restarted. All end with the bits of a replay of the log.
+// TestDevices trains one model with Java programs in both modes and Go replicas, over a broker with
+// TLS. The test restarts the broker, and kills and restarts a program. All devices end with the
+// bits of a replay of the log.
 func TestDevices(t *testing.T) {
 	t.Parallel()
 	bound(t)

@@ -13,8 +13,7 @@ import (
 	"github.com/zofl/zofl/client/mobile"
 )
 
-// An operator signs what a server in operator mode trusts: an account, which signs its
-// users.
+// An operator signs the account that a server in operator mode trusts. The account signs its users.
 type operator struct {
 	t       *testing.T
 	pair    nkeys.KeyPair
@@ -90,7 +89,7 @@ func (o *operator) revoke(name string) {
 	o.server.UpdateAccountClaims(account, must(jwt.DecodeAccountClaims(o.signed()))(o.t))
 }
 
-// TestLiveCredentials takes part with the text of a credentials file. Only the token and a
+// TestLiveCredentials runs a client with the text of a credentials file. Only the token and a
 // signature leave the device.
 func TestLiveCredentials(t *testing.T) {
 	t.Parallel()
@@ -112,9 +111,9 @@ func TestLiveCredentials(t *testing.T) {
 	}
 }
 
-// A user that expired or was revoked, before or during a run, is reported as a fault. Run
-// continues, because somebody may correct that. With other credentials the app continues
-// where it was.
+// TestLiveCredentialsLost checks that the client reports an expired or revoked user as a fault,
+// before and during a run. Run continues, because somebody may correct the user. With other
+// credentials the app continues where it stopped.
 func TestLiveCredentialsLost(t *testing.T) {
 	t.Parallel()
 	s, o := newOperatorSite(t)

@@ -76,10 +76,10 @@ func (l *lead) bystander() (finished func() *client.Client) {
 	}
 }
 
-// TestKotlin trains digits with the Android example's own classes. They refuse servers that they
-// do not trust. They are canceled in the middle of a round, continue in a worker's session, and
-// then ask for all losses of a step in one call. They end with the bits of a Go replica, and with
-// a model that reads digits, which they measured for the coordinator.
+// TestKotlin trains digits with the Android example's own classes. The classes refuse servers that
+// they do not trust. The test cancels them in the middle of a round, continues in a worker's
+// session, and then asks for all losses of a step in one call. The device ends with the bits of a
+// Go replica. Its model recognizes digits, as the device measured for the coordinator.
 func TestKotlin(t *testing.T) {
 	t.Parallel()
 	bound(t)
@@ -145,7 +145,8 @@ func TestKotlin(t *testing.T) {
 	t.Log(canceled, session, loaded, end, l.evaluation.Load())
 }
 
-// mistrust checks that a server is refused for its key, and for what the platform says of it.
+// mistrust checks that the phone refuses a server because of the server's key, and because of the
+// platform's answer.
 func mistrust(t *testing.T, phone *program) {
 	t.Helper()
 	for _, want := range [][2]string{
@@ -160,8 +161,8 @@ func mistrust(t *testing.T, phone *program) {
 	}
 }
 
-// inOneCall checks what the loss of a step's points saw: points that differ, however they are
-// read, segments by name, and the time that is left.
+// inOneCall checks what the loss saw in one call for all points of a step: points that differ,
+// however the loss reads them, segments by name, and the remaining time.
 func inOneCall(t *testing.T, saw line, p *plan.Plan) {
 	t.Helper()
 	left, _ := saw["remaining"].(float64)

@@ -34,7 +34,7 @@ type lead struct {
 	site  *site
 	log   runlog.Log
 	leads *coordinator.Coordinator
-	round chan uint64 // rounds as they are done; dropped if nobody reads
+	round chan uint64 // numbers of finished rounds; dropped if nobody reads
 
 	evaluation atomic.Pointer[report.Evaluation] // the last that a device reported for
 
@@ -43,7 +43,8 @@ type lead struct {
 	all    sync.WaitGroup
 }
 
-// testPlan returns a plan for n devices. Each round waits for all of them, and needs quorum.
+// testPlan returns a plan for n devices. Each round waits for all n devices, and needs quorum
+// devices.
 func testPlan(t *testing.T, run string, dim int, n, quorum uint32, rounds uint64) *plan.Plan {
 	t.Helper()
 	p, err := preset.Unbound("decomfl", run, uint64(dim))
@@ -65,7 +66,8 @@ func (s *site) lead(p *plan.Plan) *lead {
 	return l
 }
 
-// told is lead with the coordinator's events, of which some are dropped if nobody reads.
+// told does the same as lead, and returns the coordinator's events. told drops events if nobody
+// reads.
 func (s *site) told(p *plan.Plan) (*lead, <-chan report.Event) {
 	s.t.Helper()
 	l := &lead{t: s.t, run: p.Run, dim: int(p.Dim), site: s, round: make(chan uint64, 1)}
@@ -94,7 +96,7 @@ func (s *site) told(p *plan.Plan) (*lead, <-chan report.Event) {
 	return l, events
 }
 
-// stop ends the coordinator and the devices of this process. It may be called again.
+// stop ends the coordinator and the devices of this process. The caller may call stop again.
 func (l *lead) stop() {
 	l.cancel(errFinished)
 	l.all.Wait()

@@ -14,9 +14,9 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// TestLive trains one model over TLS with clients in both modes and clients of package
-// client, through a restart of the broker. All end with the bits of a replay of the log,
-// and leave nothing running.
+// TestLive trains one model over TLS with clients in both modes and clients of package client,
+// through a restart of the broker. All clients end with the bits of a replay of the log, and leave
+// no goroutine running.
 func TestLive(t *testing.T) {
 	t.Parallel()
 	const dim, rounds = 5000, 20
@@ -49,9 +49,9 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestLiveSlices runs a client for fractions of a second, each time in a new process, like
-// a system's background workers. The run still ends, every slice begins with the state of
-// the last, and no round waits longer than for this client.
+// TestLiveSlices runs a client for fractions of a second, each time in a new process, like a
+// system's background workers. The run still ends, every process begins with the state of the
+// process before, and no round waits longer than for this client.
 func TestLiveSlices(t *testing.T) {
 	t.Parallel()
 	const dim, rounds = 1000, 100
@@ -109,9 +109,9 @@ func TestLiveSlices(t *testing.T) {
 	}
 }
 
-// TestLiveEvaluator measures the model with evaluators, one of which throws. The
-// coordinator gets the other's metrics, and the client with the bad evaluator continues.
-// Both modes read the same parameters.
+// TestLiveEvaluator measures the model with two evaluators, of which one throws. The coordinator
+// gets the metrics of the other evaluator, and the client with the bad evaluator continues. Both
+// modes read the same parameters.
 func TestLiveEvaluator(t *testing.T) {
 	t.Parallel()
 	const dim, rounds = 2500, 12

@@ -19,8 +19,8 @@ func roughPlan(t *testing.T, run string, dim int) *plan.Plan {
 	return p
 }
 
-// A loss that does not return a number costs only its own rounds. The client reports the
-// reason, takes part in the other rounds, and ends with the digest of the log.
+// TestLiveLossMisbehaves checks that a loss that returns no number costs only its own rounds. The
+// client reports the reason, takes part in the other rounds, and ends with the digest of the log.
 func TestLiveLossMisbehaves(t *testing.T) {
 	t.Parallel()
 	const dim, after, each = 100, 10, 3 // calls before it misbehaves, and calls in a round
@@ -78,8 +78,8 @@ func TestLiveLossMisbehaves(t *testing.T) {
 	}
 }
 
-// A loss that never returns keeps the device out of the rounds, but it still gets the model
-// and can end. Once the loss returned nothing is left.
+// TestLiveLossHangs checks that a device whose loss never returns takes part in no round, but still
+// gets the model and can stop. Once the loss has returned, no goroutine is left.
 func TestLiveLossHangs(t *testing.T) {
 	t.Parallel()
 	const dim = 100
@@ -115,8 +115,8 @@ func TestLiveLossHangs(t *testing.T) {
 	}
 }
 
-// Whatever a listener does, the run continues, and Stop ends it even from inside a
-// callback.
+// TestLiveListenerMisbehaves checks that the run continues whatever a listener does, and that Stop
+// ends the run even from inside a callback.
 func TestLiveListenerMisbehaves(t *testing.T) {
 	t.Parallel()
 	const dim = 100
@@ -147,8 +147,8 @@ func TestLiveListenerMisbehaves(t *testing.T) {
 	}
 }
 
-// The objective and the listener may call Stop: Run returns, and their objects are
-// released.
+// TestLiveStopInside checks that the objective and the listener may call Stop: Run returns, and the
+// client releases both objects.
 func TestLiveStopInside(t *testing.T) {
 	t.Parallel()
 	const dim = 100
@@ -192,8 +192,8 @@ func TestLiveStopInside(t *testing.T) {
 	}
 }
 
-// A device declines rounds while the Config's requirements on network and power are not
-// met, says why, and takes part as soon as they are.
+// TestLivePolicy checks that a device declines rounds while network and power do not meet the
+// Config's requirements, gives the reason, and takes part as soon as they do.
 func TestLivePolicy(t *testing.T) {
 	t.Parallel()
 	const dim = 100

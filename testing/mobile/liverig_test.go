@@ -81,7 +81,7 @@ func (e *ear) all() []string {
 	return append([]string(nil), e.faults...)
 }
 
-// A phone is a client as in an app, and what it reported.
+// A phone is a client as in an app, together with its reports.
 type phone struct {
 	*mobile.Client
 	t      *testing.T
@@ -136,7 +136,8 @@ func (s *site) phone(run, id string, dim int, edits ...func(*mobile.Config)) *ph
 	return p
 }
 
-// start calls Run on a goroutine whose descendants can be distinguished from others.
+// start calls Run on a goroutine with a label, by which the test recognizes the goroutines that Run
+// starts.
 func (p *phone) start() {
 	label := pprof.Labels("phone", p.name())
 	go pprof.Do(p.t.Context(), label, func(context.Context) { p.result <- p.Run() })
@@ -169,7 +170,7 @@ func (p *phone) stopped() {
 	}
 }
 
-// until waits for something that the client reports.
+// until waits until the client's reports meet a condition.
 func (p *phone) until(what string, holds func() bool) {
 	p.t.Helper()
 	late := time.After(patience)
@@ -187,7 +188,7 @@ func (p *phone) until(what string, holds func() bool) {
 	}
 }
 
-// faulted waits until the listener got a fault.
+// faulted waits until the listener has received a fault.
 func (p *phone) faulted(code string) {
 	p.t.Helper()
 	p.until("told of "+code, func() bool { return len(p.ear.said(code)) > 0 })
@@ -258,7 +259,7 @@ func (l *lead) holds(w *replica.Replica, c *mobile.Client, who string) {
 	}
 }
 
-// A flatBowl is bowl in simple mode.
+// A flatBowl is the loss of package bowl in simple mode.
 type flatBowl int
 
 func (device flatBowl) Loss(params []byte) (float64, error) {
@@ -269,7 +270,7 @@ func (device flatBowl) Loss(params []byte) (float64, error) {
 	return bowl.Of(int(device))(nil, x, objective.Batch{})
 }
 
-// A blockBowl is bowl in block mode, read in blocks of odd size.
+// A blockBowl is the loss of package bowl in block mode; it reads blocks of odd size.
 type blockBowl int
 
 func (device blockBowl) Loss(r *mobile.Round) (float64, error) {
@@ -310,7 +311,7 @@ func (l *loss) made() int {
 	return l.calls
 }
 
-// slow is a loss that takes a while, so that the run does too.
+// slow is a loss that takes a while, so that the run takes a while too.
 func slow(d time.Duration) *loss {
 	return &loss{f: func(int) (float64, error) {
 		<-time.After(d)

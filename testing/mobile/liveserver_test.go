@@ -14,8 +14,8 @@ import (
 	"github.com/zofl/zofl/client/mobile"
 )
 
-// TestLiveServers uses servers that a client must not or cannot use. The listener gets the
-// reason, Run continues because somebody may correct that, and Stop ends it at once.
+// TestLiveServers uses servers that a client must not or cannot use. The listener receives the
+// reason. Run continues because somebody may correct the server, and Stop ends Run at once.
 func TestLiveServers(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -70,7 +70,8 @@ func TestLiveServers(t *testing.T) {
 	}
 }
 
-// A server that starts late and then refuses the client is reported too.
+// TestLiveServersLate checks that the client also reports a server that starts late and then
+// refuses the client.
 func TestLiveServersLate(t *testing.T) {
 	t.Parallel()
 	for code, edit := range map[string]func(c *mobile.Config) error{
@@ -106,8 +107,8 @@ func (s *site) withoutKeys() string {
 	return s.url
 }
 
-// A client does not leave a server for others that it names: after it lost the server, it
-// comes back and tries no other.
+// TestLiveAdvertised checks that a client does not use other servers that its server names: after
+// the client lost its server, it reconnects to that server and tries no other.
 func TestLiveAdvertised(t *testing.T) {
 	t.Parallel()
 	came := make(chan struct{}, 100)
@@ -135,7 +136,8 @@ func TestLiveAdvertised(t *testing.T) {
 	p.alone()
 }
 
-// What the server denies a user ends Run, with the subject.
+// TestLivePermission checks that Run ends, and names the subject, if the server denies the user a
+// subject.
 func TestLivePermission(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]server.Permissions{
@@ -169,8 +171,8 @@ func deniedSite(t *testing.T, denied server.Permissions) *site {
 	return s
 }
 
-// An unencrypted run needs no TLS at an address of this machine, and tries none, even if a
-// CA was set for other servers.
+// TestLivePlaintext checks that an unencrypted run at an address of this machine needs no TLS and
+// tries none, even if the app set a CA for other servers.
 func TestLivePlaintext(t *testing.T) {
 	t.Parallel()
 	b := serve(t, &server.Options{

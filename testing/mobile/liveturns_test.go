@@ -10,9 +10,9 @@ import (
 	"github.com/zofl/zofl/client/mobile"
 )
 
-// TestLiveTurns lets clients of one device take turns with a directory, as a background
-// worker and a screen do. The screen's client, even if it was made earlier, has what the
-// last one left, continues from there, and sees no damage.
+// TestLiveTurns lets clients of one device use a directory in turn, as a background worker and a
+// screen do. The screen's client, even if it was made earlier, continues from the state that the
+// last client stored, and finds no damage.
 func TestLiveTurns(t *testing.T) {
 	t.Parallel()
 	const dim, rounds = 1000, 500 // more than the workers complete

@@ -2,8 +2,9 @@ package mobile
 
 import "testing"
 
-// TestMemory: a program whose heap has no room for the model takes part in block mode. What would
-// need an array of that size is refused, or null, and the process goes on; with a full heap too.
+// TestMemory runs a program in block mode whose heap has no room for the model. Calls that would
+// need an array of the model's size fail or return null, and the process continues, also with a
+// full heap.
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	bound(t)

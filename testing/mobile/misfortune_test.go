@@ -87,8 +87,8 @@ var alone = []string{"authority", "stranger", "trustHangs", "mispinned", "user",
 // round.
 var slowly = []string{"overflow", "shared"}
 
-// TestMisfortunes lets things go wrong in one process of an app, one after another. Each
-// costs only its own round or its own client, and the process survives.
+// TestMisfortunes causes faults in one process of an app, one after another. Each fault costs only
+// its own round or its own client, and the process survives.
 func TestMisfortunes(t *testing.T) {
 	t.Parallel()
 	bound(t)

@@ -75,7 +75,8 @@ func (r *relay) pass(to, from net.Conn, n *atomic.Int64) {
 	}
 }
 
-// The bytes that a client counts are those of its socket, TLS included, across reconnects.
+// TestLiveBytes checks that a client counts the bytes of its socket, including TLS, across
+// reconnects.
 func TestLiveBytes(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -102,8 +103,8 @@ func TestLiveBytes(t *testing.T) {
 	}
 }
 
-// A device that waits for an announcement notices at once that its connection has ended for
-// good, and opens another.
+// TestLiveConnectionEnds checks that a device that waits for an announcement notices at once that
+// its connection has ended for good, and opens another connection.
 func TestLiveConnectionEnds(t *testing.T) {
 	t.Parallel()
 	s := newOpenSite(t)

@@ -11,8 +11,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 )
 
-// A site is where runs take place: a broker at a fixed address, which can go away and come
-// back.
+// A site is a place for runs: a broker at a fixed address, which the test can stop and restart.
 type site struct {
 	t         *testing.T
 	authority *authority // nil: no TLS

@@ -18,8 +18,8 @@ const (
 	stormRounds   = 10
 )
 
-// stormGusts is how often the network may change without a new record. Threads that never
-// wait would else cut every connection before its first round, more often the faster they are.
+// stormGusts is how often the network may change without a new record. Otherwise threads that never
+// wait would cut every connection before its first round, and fast threads most often.
 const stormGusts = 20
 
 // A gale counts what disturbs a client since its last record.
@@ -30,7 +30,7 @@ type gale struct {
 	runs   int
 }
 
-// since forgets what came before the client's record.
+// since forgets the disturbances before the client's record.
 func (g *gale) since(record int64) {
 	if record != g.record {
 		g.record, g.gusts, g.runs = record, 0, 0
@@ -56,9 +56,9 @@ func (g *gale) limit(p *phone, r *rand.Rand) int64 {
 	return 1 + r.Int64N(500*int64(g.runs))
 }
 
-// TestLiveStorm calls every method from many threads, even from inside the loss and the
-// listener, while the broker comes and goes. Nothing hangs or fails except as documented,
-// and afterwards the client trains to the digest of the log.
+// TestLiveStorm calls every method from many threads, even from inside the loss and the listener,
+// while the broker stops and restarts. Calls hang or fail only as documented, and afterwards the
+// client trains to the digest of the log.
 func TestLiveStorm(t *testing.T) {
 	t.Parallel()
 	const dim, rounds = 200, 1_000_000

@@ -140,8 +140,8 @@ func trajectory(r *rand.Rand, n, dim int, step float64) (points [][]float64, y [
 	return points, y
 }
 
-// The process has seen twice as many points as fit its window. With noise s2 both results
-// are accurate to about 1e-16/s2 times n.
+// The process has seen twice as many points as its window holds. With noise s2 both results are
+// accurate to about 1e-16/s2 times n.
 func TestProcessAgainstGonum(t *testing.T) {
 	for _, c := range []struct {
 		n, dim      int

@@ -18,8 +18,9 @@ func (o *oracle) logLikelihood(t *testing.T) float64 {
 	return -float64(len(o.y))/2*math.Log(mat.Dot(y, o.weights(t))) - o.factor.LogDet()/2
 }
 
-// TestFitLengthScale: the length scale chosen is the likeliest by gonum, after the window has
-// moved on too, and a process that found it answers like one that was made with it.
+// TestFitLengthScale checks that the chosen length scale is the most likely one by gonum, also
+// after the window has moved. A process that found its length scale answers like a process that was
+// made with it.
 func TestFitLengthScale(t *testing.T) {
 	chosen := map[float64]bool{}
 	for _, step := range []float64{0.1, 0.5, 3} {

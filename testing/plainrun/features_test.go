@@ -4,14 +4,14 @@ package plainrun
 
 import "github.com/zofl/zofl/plan"
 
-// A feature is what a run may have or lack, and the packages that are there for it alone.
+// A feature is an optional part of a run, with the packages that only this feature needs.
 type feature struct {
 	name     string
 	has      func(*plan.Plan) bool
 	packages []string
 }
 
-// never is for what a plain run lacks whatever its plan: it depends on a Config.
+// never is for features that a plain run lacks whatever its plan, because a Config enables them.
 func never(*plan.Plan) bool { return false }
 
 var features = []feature{

@@ -52,14 +52,14 @@ func linesOf(t *testing.T, name string) []string {
 	return strings.Split(strings.TrimSpace(string(text)), "\n")
 }
 
-// compare checks that lines are those of a file. It may only shrink.
+// compare checks that lines equal the lines of a file. The file may only shrink.
 func compare(t *testing.T, name string, got []string) {
 	t.Helper()
 	want := fileOf(t, name, got)
 	report(t, name, missing(got, want), missing(want, got))
 }
 
-// report says which lines a file lacks, and which are gone.
+// report says which lines a file lacks, and which lines of the file are gone.
 func report(t *testing.T, name string, lacks, gone []string) {
 	t.Helper()
 	for _, line := range lacks {
@@ -135,9 +135,10 @@ func checkNamed(t *testing.T, p profile) {
 // A function that runs in some rounds only, as replies happen to arrive, has this mark in path.txt.
 const someRounds = ": some rounds"
 
-// The functions that a round of decomfl enters are those of the file: what runs more often the
-// more rounds there are. A busy machine has a device asked again, and a quiet one has not: what
-// has the mark may run in each round, in some, or in none.
+// pathGate checks that the file lists the functions that a round of decomfl enters. These are the
+// functions that run more often the more rounds there are. On a busy machine the coordinator may
+// ask a device again. So a function with the mark may run in each round, in some rounds, or in
+// none.
 func pathGate(t *testing.T, binary string) {
 	const name, few, many = "path.txt", 20, 60
 	less := profileOf(t, binary, "decomfl", few).entered(t)
@@ -184,7 +185,8 @@ func pathOf(before, each, some, functions []string) (lines []string) {
 	return lines
 }
 
-// A run of decomfl executes no more statements, in no more files, than the file says.
+// sizeGate checks that a run of decomfl executes no more statements, in no more files, than the
+// file says.
 func sizeGate(t *testing.T, binary string) {
 	const name = "size.txt"
 	got := map[string]size{}
@@ -229,7 +231,8 @@ func sizeGate(t *testing.T, binary string) {
 
 type size struct{ statements, files int }
 
-// slack is for statements that run or not as goroutines meet, and for changes that are none.
+// slack allows for statements that run or not depending on the scheduling of goroutines, and for
+// small changes.
 const slack = 20
 
 func partOf(path string) string {

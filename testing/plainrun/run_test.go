@@ -23,8 +23,8 @@ const (
 
 var rounds = flag.Uint64("rounds", 40, "how many rounds a run has")
 
-// TestRun is what the gates look at: three devices train by each preset, in memory, and nothing
-// fails.
+// TestRun is the run that the gates examine: three devices train with each preset, in memory,
+// without an error.
 func TestRun(t *testing.T) {
 	for _, name := range preset.Names() {
 		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { run(t, name) }) })
@@ -64,7 +64,7 @@ func planOf(t *testing.T, name string) *plan.Plan {
 	}
 	plan.Members, plan.Target, plan.Quorum = devices, devices, devices
 	plan.Rounds, plan.RunKey = *rounds, make([]byte, 32)
-	// Small, and so quick: a surrogate of thousands of features takes seconds.
+	// Small values make the run quick: a surrogate of thousands of features takes seconds.
 	plan.Features, plan.Window = min(plan.Features, 8), min(plan.Window, 16)
 	plan.Steps, plan.Perturbations = min(plan.Steps, 2), min(plan.Perturbations, 4)
 	return plan

@@ -16,8 +16,8 @@ import (
 	"github.com/zofl/zofl/internal/subjects"
 )
 
-// TestConnections: what idle devices cost a server's memory, and an announcement to all of
-// them its processors.
+// TestConnections measures how much server memory idle devices cost, and how much processor time an
+// announcement to all devices costs the server.
 func TestConnections(t *testing.T) {
 	const connections, announcements = 1000, 20
 	s := begin(t, "A server")
@@ -35,7 +35,7 @@ func TestConnections(t *testing.T) {
 			conns = append(conns, nc)
 		}
 	}
-	subscribe(50) // what the first ones cost once is not counted
+	subscribe(50) // the first connections' one-time costs do not count
 	server := s.processes["server"]
 	before := server.resident()
 	subscribe(connections)

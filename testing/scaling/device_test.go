@@ -35,8 +35,8 @@ type device struct {
 	err         error         // of Run, once the fleet has ended
 }
 
-// devices connects devices and lets them run until the run ends: device i to the servers that
-// ports returns for i, the first of them first.
+// devices connects devices and runs them until the run ends. Device i connects to the servers that
+// ports returns for i, first to the first server.
 func (s *site) devices(n int, ports func(i int) []string) *fleet {
 	s.t.Helper()
 	ctx, stop := context.WithTimeout(context.Background(), patience)

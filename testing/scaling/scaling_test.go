@@ -14,7 +14,7 @@ import (
 // stop ends the run of the page's plan.
 const stop = "zofl stop --url nats://coordinator:change-me-2@127.0.0.1:4222 --run field"
 
-// TestLaptop: the page's commands make rounds.
+// TestLaptop checks that the page's commands for a laptop make rounds.
 func TestLaptop(t *testing.T) {
 	t.Parallel()
 	s := begin(t, "A laptop")
@@ -27,7 +27,7 @@ func TestLaptop(t *testing.T) {
 	})
 }
 
-// TestServer: a server that is killed and comes back costs the run nothing.
+// TestServer checks that a killed and restarted server costs the run nothing.
 func TestServer(t *testing.T) {
 	t.Parallel()
 	s := begin(t, "A server")
@@ -40,8 +40,8 @@ func TestServer(t *testing.T) {
 	f.agree(stop)
 }
 
-// TestCluster: the server that leads the log's stream is killed. The others go on, and all of
-// its devices with them.
+// TestCluster kills the server that leads the log's stream. The other servers continue, and all
+// devices of the killed server with them.
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	s := begin(t, "A cluster of three")
@@ -82,9 +82,9 @@ func (s *site) leader(stream string, ports []string) (name string) {
 	return name
 }
 
-// TestLeaves: a leaf is killed. The run goes on with the devices of the other; those of the
-// killed leaf return with it. An announcement crosses the link to a leaf once for all of its
-// devices.
+// TestLeaves kills a leaf server. The run continues with the devices of the other leaf. The devices
+// of the killed leaf return when the leaf returns. An announcement crosses the link to a leaf once
+// for all of the leaf's devices.
 func TestLeaves(t *testing.T) {
 	t.Parallel()
 	s := begin(t, "A hub with leaves")
@@ -108,7 +108,7 @@ func TestLeaves(t *testing.T) {
 	f.agree(stop)
 }
 
-// TestMillion: the plan of a million devices is one that serve takes.
+// TestMillion checks that serve accepts the plan of a million devices.
 func TestMillion(t *testing.T) {
 	t.Parallel()
 	s := begin(t, "A million devices")

@@ -52,7 +52,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// A site is a reader's folder with the files of the page, and the processes of a section.
+// A site is a reader's folder with the files of docs/scaling.md, and the processes of a section of
+// that page.
 type site struct {
 	t         *testing.T
 	dir, path string         // path: of programs
@@ -139,8 +140,8 @@ func (s *site) write(name, text string) {
 	}
 }
 
-// typed runs commands, one after another. What ends with & stays, named after its --name,
-// --id or first word.
+// typed runs commands, one after another. A command that ends with & keeps running; its --name, its
+// --id or its first word names the process.
 func (s *site) typed(text string) {
 	s.t.Helper()
 	variables := ""
@@ -242,7 +243,7 @@ func (p *process) kill() {
 	<-p.ended
 }
 
-// until waits until something is so.
+// until waits until a condition holds.
 func (s *site) until(what string, so func() bool) {
 	s.t.Helper()
 	servers.Eventually(s.t, what, func() error {

@@ -10,8 +10,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// What was acknowledged is there after a crash, and a leader that is stopped is
-// replaced.
+// TestServers checks that acknowledged messages exist after a crash, and that another server
+// replaces a stopped leader.
 func TestServers(t *testing.T) {
 	for _, n := range []int{1, 3} {
 		c := Start(t, n)
