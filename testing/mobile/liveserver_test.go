@@ -198,8 +198,8 @@ func TestLivePlaintext(t *testing.T) {
 	}
 }
 
-// If a server goes away during a run, Stop does not wait for it, and RunFor does not exceed
-// its time.
+// TestLiveServerGone checks that Stop does not wait for a server that went away during a run, and
+// that RunFor does not exceed its time.
 func TestLiveServerGone(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

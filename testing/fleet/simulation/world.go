@@ -115,14 +115,14 @@ func (r reporter) Note(by book.Process, format string, args ...any) {
 	r.w.note(p, format, args...)
 }
 
-// count counts an occurrence of an event. The caller holds the lock.
-// locked does what needs w's lock.
+// locked calls do while it holds w's lock.
 func (w *world) locked(do func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	do()
 }
 
+// count counts an occurrence of an event. The caller holds the lock.
 func (w *world) count(what string) { w.counts[what]++ }
 
 // signal tells the scheduler that an event waits to be chosen.
