@@ -34,8 +34,8 @@ func (l *Chain) Follow(record []byte) (wire.Record, error) {
 	return r, nil
 }
 
-// Resume is Follow for a caller that reads the chain from record first on. Resume does not verify
-// the hash of record first-1: it takes the hash that record first names.
+// Resume does what Follow does, for a caller that begins to read the chain at record first. Resume
+// does not verify the hash of record first-1: it takes the hash that record first names.
 func (l *Chain) Resume(record []byte, first uint64) error {
 	if l.N == first-1 && first > 1 {
 		r, err := wire.DecodeRecord(record)

@@ -16,8 +16,8 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// A device is a client of the library with the digits of its page. No part of the library is
-// special to browsers, except the connection of socket.go and the store of store.go.
+// A device is a client of the library that trains on the images of digits of its page. No part of
+// the library is special to browsers, except the connection of socket.go and the store of store.go.
 type device struct {
 	model  *digits.Model
 	store  *store

@@ -18,9 +18,10 @@ type Config struct {
 	Replica replica.Config // initial parameters and run key, if the plan needs them
 	At      uint64         // number of the last record to apply; 0: the last in the log
 
-	// Replay calls Each after every Every-th record n, with the replica in the state after record n,
-	// or with nil if a later rollback undid record n. With transport=dense, the state lacks the
-	// vectors that are no longer stored: see [replica.Replica.Missing].
+	// Replay calls Each for every record whose number n is a multiple of Every, with the replica in
+	// the state after record n, or with nil if a later rollback undid record n. With
+	// transport=dense, the state lacks the vectors that are no longer stored: see
+	// [replica.Replica.Missing].
 	Each  func(n uint64, r *replica.Replica) error
 	Every uint64 // 0: Each is never called
 }
