@@ -56,7 +56,7 @@ type Options struct {
 // A Round is what happened in one round.
 type Round struct {
 	Round         uint64  // from 1
-	Loss          float64 // mean training loss of the contributors at the round's first model
+	Loss          float64 // mean training loss of the contributors, at the round's first point
 	Step          float32 // eta
 	Mu            float32 // 0 if the round has none
 	Perturbations uint32  // P
@@ -85,7 +85,7 @@ type Device struct {
 	Gradients  uint64 // gradients or slopes, of an objective that has them
 	Err        error  // error of the last loss that failed; nil: none did
 	Unmeasured error  // why the last evaluation of metrics failed; nil: none did
-	Declined   uint64 // how many rounds in a row it has declined; 0: it did not decline the last
+	Declined   uint64 // declines since its last contribution; 0: it has not declined since
 }
 
 // A Result is the outcome of a run that ended or failed.

@@ -16,8 +16,8 @@ type RoundsFields struct {
 	Shards      uint32  // number of announcement subjects
 
 	// AnnounceBudget is how many bytes of older records an announcement may carry beside the last
-	// record, within MaxFrame. Only announcements of a later attempt, or while no round is open, carry
-	// older records.
+	// record, within MaxFrame. Only announcements of a later attempt, of a restarted coordinator, or
+	// while no round is open carry older records on this budget.
 	AnnounceBudget uint32
 
 	DigestEvery uint32 // devices report digests after n = 0 mod DigestEvery; 0: never

@@ -9,7 +9,8 @@ type StopFields struct {
 
 	// Diverge pauses the run when the median loss of the devices has risen too far: when the smoothed
 	// median has risen by more than Diverge times the first loss, or the median itself, in two rounds
-	// in a row, by more than four times that. 0: never.
+	// in a row, by more than four times that (with one or two devices, 20 times). If the first loss is
+	// small, the spread of the losses counts in its place. 0: never.
 	Diverge float32
 }
 

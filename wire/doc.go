@@ -10,7 +10,7 @@
 // A frame is a msgpack array. Decoders accept only the shortest form of each value, so that decoded
 // bytes re-encode to the same bytes. Decoders check every length against the remaining bytes before
 // they allocate anything. No bytes from a network can cause a panic. Package internal/codec reads
-// and writes msgpack values, and says why Zofl does not use a msgpack library.
+// and writes msgpack values, and says why Zofl does not use a msgpack library for that.
 //
 // # Compatibility
 //

@@ -111,7 +111,7 @@ func openLease(ctx context.Context, l *Log, replicas int) (*lease, error) {
 // A claim is the value of the lease.
 type claim struct {
 	Name string `json:"name"`
-	ID   string `json:"id"`             // random: different for each process that has the log open
+	ID   string `json:"id"`             // random: different for each Log that is open
 	Last uint64 `json:"last,omitempty"` // record that the coordinator knows to be stored
 }
 

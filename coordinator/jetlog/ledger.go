@@ -208,7 +208,8 @@ func (l *ledger) check(ctx context.Context) error {
 
 // lose returns the error for a stream whose leader answered that it lacks message n. A single
 // server that lacks message n has lost it. In a cluster, the server that answered may not know yet
-// that it no longer leads, so lose returns a temporary error first.
+// that it no longer leads. So lose returns a temporary error until all answers have lacked message
+// n for staleLeader.
 func (l *ledger) lose(ctx context.Context) error {
 	if l.missing.IsZero() {
 		l.missing = time.Now()
@@ -233,7 +234,7 @@ func (l *ledger) lose(ctx context.Context) error {
 // leader that was stopped, or cut off from the others, answers from its own copy until it learns of
 // the new leader. The function leads recognizes such a server, because the server has not heard
 // from the others lately. But while that server reads messages that the others sent before the
-// election, leads cannot recognize it. So info asks twice.
+// election, leads cannot recognize it. So in a cluster info asks twice.
 func (l *ledger) info(ctx context.Context) (state jetstream.StreamState, err error) {
 	ask := func(ctx context.Context) error {
 		s, err := l.js.Stream(ctx, l.name)
@@ -301,8 +302,8 @@ func wrongLast(err error) bool {
 		api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
 }
 
-// A backoff is the length of the next pause between attempts, without jitter. The pause grows from
-// 20 ms to a second.
+// A backoff is the longest time that the latest pause between attempts could last; the pause itself
+// is at least half as long. A backoff doubles with each pause, from 20 ms to a second.
 type backoff time.Duration
 
 // sleep waits, and returns false if ctx ends first.

@@ -76,8 +76,9 @@ func (c *Claim) UnmarshalText(text []byte) (err error) {
 // Accepts says whether a person has accepted the loss of a claimed record. began is the number of
 // records that the log had when the coordinator began. A claim of one of these records is older
 // than the acceptance, so an accepted claim with the same or a larger N covers it. A claim of a
-// later record counts as accepted only if its tip is the accepted one. So the coordinator tells the
-// records of a second loss from those of the first.
+// later record counts as accepted only if an accepted claim equals it, or if an accepted claim
+// without a tip has the same or a larger N. So the tips distinguish the records of a second loss
+// from those of the first.
 func (d *Decisions) Accepts(c Claim, began uint64) bool {
 	for _, a := range d.Accepted {
 		if a == c || c.N <= a.N && (c.N <= began || a.Tip == wire.Tip{}) {

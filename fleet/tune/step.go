@@ -163,8 +163,8 @@ func (t *tuning) comparison(tried map[int]*attempt, chosen *attempt) string {
 // number writes a loss for people.
 func number(v float64) string { return fmt.Sprintf("%.4g", v) }
 
-// bracket searches, from the step 4^at on, for a step whose two neighbors end with a higher loss
-// after a few rounds. bracket adds its attempts to tried.
+// bracket searches, from 4^at times the plan's step on, for a step whose two neighbors end with a
+// higher loss after a few rounds. bracket adds its attempts to tried.
 func (t *tuning) bracket(ctx context.Context, at int, tried map[int]*attempt) (int, error) {
 	// try returns nil if later stages need the remaining budget.
 	try := func(e int) (*attempt, error) {

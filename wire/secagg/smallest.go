@@ -9,9 +9,10 @@ package secagg
 // For each device of the sum the server needs the seed. If a device of the sum added the mask of a
 // device g outside the sum, the server needs the key of g. To get this key, the server must tell t
 // other devices that g is gone. The server tells the devices of the sum, before they mask, that
-// others are gone: their lists hold the s devices of the sum, and as few others as make t. Then the
-// server can call at most n-s devices gone. To a device with a list of l devices the server can
-// call at most l-t of them gone, and never the device itself.
+// others are gone: their lists hold the s devices of the sum and some of the n-s others, together
+// at least t. Only these others must later be called gone. To a device with a list of l devices the
+// server can call at most l-t of them gone, and never the device itself. SmallestSum tries each
+// number of others.
 func SmallestSum(members, threshold int) int {
 	if degree, _ := Graph(members); degree+1 < members {
 		return 1

@@ -11,8 +11,10 @@ type Result struct {
 
 // A Row is what devices answered about one value.
 type Row struct {
-	At     float32 // the value
-	Usable bool    // at least half of the devices gave usable losses; else the rest is 0
+	At float32 // the value
+	// Usable says, for a survey of step, that the mean loss is finite, and for a survey of mu, that
+	// both medians are finite and Odd is not 0. If Usable is false, the rest is 0.
+	Usable bool
 
 	// Loss, for a survey of step: the mean over the devices of the loss at x - At w, less the loss at
 	// x.

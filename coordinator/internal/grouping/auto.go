@@ -21,7 +21,7 @@ import (
 //
 //	s = |g|^2 / mean|g_i|^2 = (M q - 1)/(M - 1)
 //
-// g| falls as the model learns, and v does not, so s falls. Devices take own directions if own
+// |g| falls as the model learns, and v does not, so s falls. Devices take own directions if own
 // directions have less noise even when |g|^2 is 1/F of its present value, for F = 2 sqrt(M-1): with
 // more devices less noise remains, and |g| falls farther. Devices return to shared directions if
 // shared directions have less noise. If all devices take part and keep their differences, their

@@ -14,8 +14,8 @@ const longest = 3
 // f_i>)_j. Members with different gradients have different sketches.
 //
 // Invariant: of has, by slot, each sketch minus the weighted mean of the sketches, times its
-// member's weight over the mean weight. Before that, each sketch was moved to within longest times
-// the median distance of the element-wise median.
+// member's weight over the mean weight. Before that, each sketch that was farther from the
+// element-wise median than longest times the median distance was moved to that distance.
 type sketches struct {
 	of     map[uint32][]float64
 	asked  map[uint32]bool // members that were present
@@ -84,8 +84,8 @@ func (s *sketches) product(i, j uint32) float64 {
 	return 0
 }
 
-// cost returns sum_S 1'C_S 1, over groups S: the sum of the groups' squared distances from the
-// mean.
+// cost returns sum_S 1'C_S 1, over groups S. For each group, 1'C_S 1 is the squared length of the
+// sum of the members' differences from the mean.
 func (s *sketches) cost(groups [][]uint32) (sum float64) {
 	for _, slots := range groups {
 		for _, i := range slots {

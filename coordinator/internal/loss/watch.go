@@ -56,9 +56,8 @@ const (
 // may be a thousandth of the initial loss, and the losses of two devices may differ a thousandfold.
 // So if one of the Watch's first 5 rounds has fewer than three reports, base becomes the level in
 // round 5, and the Watch reports no blow-up before. After that, a drift only moves base and spread
-// to the present losses, up to 3 times, because other devices contribute. The fourth drift is
-// reported.
-// because other devices contribute. The fourth counts.
+// to the present losses, up to 3 times, because other devices contribute. The Watch reports the
+// fourth drift.
 type Watch struct {
 	Midway bool // the run has rounds that this watch did not see
 
@@ -131,8 +130,8 @@ func distance(loss float64, reports []float32) float64 {
 	return distances[(len(distances)+1)/2]
 }
 
-// begin takes the loss of the first round. A restarted Watch keeps base and the best loss, unless
-// the run continues from a higher loss than base.
+// begin takes the loss of the first round. A restarted Watch keeps base unless this loss is higher
+// than base, and keeps the best loss unless this loss is lower.
 func (w *Watch) begin(n uint64, loss float64) {
 	if w.firstVoted = w.voted > 0; w.firstVoted {
 		w.noise = 10 * w.distances[0]

@@ -112,8 +112,8 @@ func (h *Held) Terms(plan *plan.Plan, groups Groups) (terms []wire.Term) {
 }
 
 // believed returns how many samples of each row count. A device's samples count in full up to
-// ClaimBound times the median of the devices' samples. If a device has more, believed multiplies
-// the samples of all of its rows by the same factor.
+// ClaimBound times the median of the devices' samples; of an even number, the lower middle value.
+// If a device has more, believed multiplies the samples of all of its rows by the same factor.
 func (h *Held) believed(plan *plan.Plan) []float64 {
 	all, most := map[uint32]float64{}, math.Inf(1)
 	for _, r := range h.rows {
