@@ -12,8 +12,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// These tests compare frames with the msgpack library. Outside tests Zofl does not use the msgpack
-// library: package internal/codec says why.
+// These tests compare frames with the msgpack library. Outside tests Zofl uses only the library's
+// type codes: package internal/codec says why.
 
 func TestLibraryDecodesFrames(t *testing.T) {
 	prev, tip, object := wire.Hash{1, 2, 3}, wire.Tip{4, 5, 6}, [wire.ObjectLen]byte{7, 8, 9}

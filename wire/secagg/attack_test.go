@@ -100,9 +100,9 @@ func (l *loot) secret(t *testing.T, kind, device int) []byte {
 // all is the list with all five devices, as bits.
 const all = 0b11111
 
-// A server that shows each of five devices another list in the last step gets the sum of the first
-// two devices if the threshold is three: to three devices the server calls each other device gone.
-// With a threshold of four the attack fails.
+// A server that shows five devices different lists in the last step gets the sum of the first two
+// devices if the threshold is three: the server tells at least three devices of each of the other
+// three that it is gone. With a threshold of four the attack fails.
 func TestTwoFacedServer(t *testing.T) {
 	s, devices, vectors, values := masked(t, 3)
 	lists := []byte{0b10011, 0b01011, 0b00111, 0b01011, 0b10011}
@@ -136,8 +136,8 @@ func (l *loot) removePair(t *testing.T, s *Server, sum []uint32, d, gone *Device
 }
 
 // A server that also shows devices different lists before StepMask gets the value of one device if
-// the threshold is three of five: the first device adds masks for only two other devices, and to
-// the three remaining devices the server calls each of these two gone.
+// the threshold is three of five: the first device adds masks for only two other devices. The
+// server calls each of these two gone to three devices: to all except the first and itself.
 func TestTwoFacedServerBeforeMasks(t *testing.T) {
 	s, devices, _, values := led(t, 3, StepMask)
 	const few = 0b00111

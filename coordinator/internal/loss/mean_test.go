@@ -6,8 +6,8 @@ import (
 )
 
 // TestOneLossDoesNotMatter: a device that reports an arbitrary loss moves the mean of ten losses by
-// at most 3.2, for a median distance of 0.25. Without a bound, or with two devices, one device
-// decides the mean.
+// at most 3.2 median distances. The median distance is 0.25, so the mean moves by at most 0.8.
+// Without a bound, or with two devices, one device decides the mean.
 func TestOneLossDoesNotMatter(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

@@ -80,7 +80,8 @@ func TestMuOfRoundedLosses(t *testing.T) {
 	}
 }
 
-// For a loss of few digits, B/A is a fifth at best: mu is a distance with that B/A.
+// For a loss of few digits, B/A is above 0.02 at every distance. So mu is the largest distance with
+// B/A at most 0.2.
 func TestMuOfCoarseLosses(t *testing.T) {
 	// The even part has 1/32 from rounding, and a part from curvature: B/A is 0.049 at 1, and 0.18 at
 	// 10.
