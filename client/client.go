@@ -153,7 +153,7 @@ func (c *Client) guard() *memlimit.Guard {
 // Params copies the model to dst, which has one element per parameter. n is the last record that
 // the model includes: with transport=dense, the last record whose vectors arrived. You may call
 // Params at any time, from any goroutine. Before record 1 there is no model: n is 0, and dst is
-// unchanged. n decreases when the run rolls back, and when the device finds that it followed
+// unchanged. n can decrease: when the run rolls back, or when the device finds that it followed
 // another log and starts over.
 func (c *Client) Params(dst []float32) (n uint64, err error) {
 	if n, err = c.follower.Params(dst); err != nil {

@@ -39,7 +39,7 @@
 //   - what later rounds need: the device's last contributions with scaffold-2, and the losses that
 //     the device measured with a surrogate.
 //
-// The client ignores a stored item that is torn or damaged, or belongs to another run, model or
+// The client sets aside a stored item that is torn or damaged, or belongs to another run, model or
 // log. The client reports such an item, and replays the log instead. If the store fails, the client
 // reports the failure once and goes on in memory.
 //
@@ -79,7 +79,7 @@
 // plus the fleet's scalars of phase 1.
 //
 // With control=scaffold-2 a device corrects its steps by its last contribution that a record
-// contains. The device's store keeps up to 16 contributions, in case the run rolls back. After a
+// counted. The device's store keeps up to 16 contributions, in case the run rolls back. After a
 // restart or a snapshot, the device asks the log for the one record that it did not see, and takes
 // no part until it has the answer. A device that lost its store contributes without a correction at
 // first. The lost contribution stays in the fleet's mean, with weight 1/N.
@@ -90,7 +90,7 @@
 // names the mean of these vectors, and every device fetches that mean. A round, or each phase of a
 // round, costs 4 bytes an element up and 4 down, whatever K, P and the number of devices are. The
 // device sends and fetches vectors in requests, in pieces of up to 60 KiB. Each piece of a vector
-// costs a round trip. Interrupted transfers resume. A device that the operating system killed sends
+// costs a round trip. Interrupted transfers resume. A device that was killed sends
 // its stored bytes from the point that the coordinator names. An interrupted download goes on where
 // it stopped. Only after the coordinator restarted must a device send the whole vector again.
 //

@@ -205,7 +205,6 @@ func (c *Client) claimEnd(ctx context.Context) (next, error) {
 // A device asks by joining again, for two more reasons. The slot may have changed since an earlier
 // Run. And a coordinator that lost its log announces nothing until enough devices have joined. If
 // nobody answers, the device waits for announcements.
-// is harmless.
 func (c *Client) look(ctx context.Context) (next, error) {
 	if c.cfg.Passive != nil {
 		return goOn((*Client).pull)

@@ -16,7 +16,7 @@ import (
 // Start is the beginning of the line of `zofl device add --qr`.
 const Start = "zofl:?"
 
-// An error matches ErrVersion if a later program version wrote the line.
+// ErrVersion says that a later program version wrote the line.
 var ErrVersion = errors.New("enroll: the line is for a later version")
 
 // A Card is a device's place in a run. Keep it secret.

@@ -4,9 +4,8 @@
 //
 // An [Objective] has one of three forms. A [Flat] loss takes the parameters as one vector; [Func]
 // makes a Flat loss of a function. A [Streaming] loss reads the parameters block by block, so that
-// the
-// runtime makes no copy of a perturbed model. A [Batched] loss evaluates all points of a step in
-// one pass over the weights. The runtime prefers Batched to Streaming, and Streaming to Flat.
+// the runtime makes no copy of a perturbed model. A [Batched] loss evaluates all points of a step
+// in one pass over the weights. The runtime prefers Batched to Streaming, and Streaming to Flat.
 //
 // An objective may also implement [Evaluator], [Sampler] and [Policy], and [Classed] for plans with
 // classes. If the app can differentiate its loss, the objective may implement [Differentiable],

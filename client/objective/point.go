@@ -12,8 +12,7 @@ var ErrRevoked = errors.New("objective: the loss call of this point is over")
 // perturbed parameters during the read. An app needs no source of its own, see [NewPoint].
 //
 // The parameter call is the number of one loss call. Once that loss call is over, reads return
-// [ErrRevoked].
-// Several goroutines may read at once.
+// [ErrRevoked]. Several goroutines may read at once.
 type Source interface {
 	// Dim is the number of parameters.
 	Dim() int

@@ -42,8 +42,8 @@ func newLookout(q *blackbox.Quadratic) *lookout {
 	return l
 }
 
-// The clients call asked before every query. Several clients call asked at the same time, each
-// with its own sample.
+// asked receives every query before a client makes it. Several clients call asked at the same
+// time, each with its own sample.
 func (l *lookout) asked(x []float32, samples []int, b objective.Batch) {
 	i := samples[0]
 	was := &l.seen[i]

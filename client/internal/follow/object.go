@@ -21,7 +21,7 @@ var (
 type objects struct {
 	parts    []part
 	gone     bool                 // at the last request, the coordinator lacked one of the vectors
-	reported [wire.ObjectLen]byte // digest of the vector last reported as missing
+	reported [wire.ObjectLen]byte // digest of the vector last reported as gone or unusable
 	spare    []byte               // memory of an earlier vector, to use again
 }
 

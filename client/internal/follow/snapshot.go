@@ -26,7 +26,7 @@ const (
 	snapshotHeadMost = 3 << 20
 	// snapshotPause is the least time between searches for a snapshot.
 	snapshotPause = time.Minute
-	// snapshotStrikes is how many wrong snapshots a client accepts before it asks for no more.
+	// snapshotStrikes is how many wrong snapshots a client gets before it asks for no more.
 	snapshotStrikes = 3
 )
 

@@ -62,7 +62,7 @@ func (r *runner) isolate(job func() error) {
 
 // Run runs a job and waits for the job until ctx ends. Then Run calls abandon (nil means yes),
 // which says whether to abandon the job: a job that does not run the app's code ends soon by
-// itself. An abandoned job is pending until its code returns. Until Idle returns true, Run fails
+// itself. An abandoned job is pending until it ends. Until Idle returns true, Run fails
 // with ErrBusy, and other code must not touch what the job may still use.
 func (c *Caller) Run(ctx context.Context, job func() error, abandon func() bool) error {
 	if !c.Idle(ctx, 0) {

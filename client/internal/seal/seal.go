@@ -1,7 +1,7 @@
 // Package seal encrypts and authenticates a file chunk by chunk. A party that stores or relays the
-// file learns only its length. The device notices if such a party changes the file. Devices seal
-// the snapshots of a private run under the run key; docs/sealed.md specifies every byte of the
-// format. The package does not know what the file contains.
+// file learns only its length. The device notices if such a party changes the file. Passive
+// replicas seal the snapshots of a private run under the run key; docs/sealed.md specifies every
+// byte of the format. The package does not know what the file contains.
 package seal
 
 import (

@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// The error of Run wraps ErrWebSocket if Run failed because of [Config.WebSocket].
+// ErrWebSocket is in the error of Run if Run failed because of [Config.WebSocket].
 var ErrWebSocket = errors.New("WebSocket")
 
 // webSocket sets the address in opts at which browsers connect. Call it after guard, because both

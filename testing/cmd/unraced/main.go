@@ -3,7 +3,6 @@
 // only with or only without the detector. check.sh runs these tests both ways, and all other tests
 // only with the detector. Unraced reads packages and their directories from stdin, and prints a
 // line for each such test:
-// their directories from stdin, and prints a line for each such test:
 //
 //	go -C testing list -f '{{.ImportPath}} {{.Dir}}' ./... | go -C testing run ./cmd/unraced
 //

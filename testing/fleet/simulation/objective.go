@@ -22,9 +22,6 @@ import (
 //
 // The loss at the base counts how often the device began to contribute. A contribution that a
 // device computed twice therefore has other bytes.
-//
-// The loss at the base counts how often the device began to contribute, so that a
-// contribution that was computed twice has other bytes.
 type countingLoss struct {
 	w      *world
 	device int

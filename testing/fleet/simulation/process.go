@@ -83,7 +83,7 @@ func (p *process) over() bool {
 }
 
 // finish ends a process and waits for its end. A crashed process has no further effect; any other
-// process stops in order.
+// process stops without a crash.
 func (p *process) finish() {
 	p.cancel(errStopped)
 	<-p.ended

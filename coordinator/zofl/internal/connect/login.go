@@ -35,8 +35,8 @@ func (c *Connection) commands() context.Context {
 	return context.Background()
 }
 
-// login returns the options of a user and of certificates. A connection reads the files at each
-// reconnect, so that it uses renewed files.
+// login returns the options of a user and of certificates. A connection reads the files each
+// time it connects, so that it uses renewed files.
 func (c *Connection) login() (opts []nats.Option, err error) {
 	if c.Creds != "" {
 		opts = append(opts, nats.UserJWT(func() (string, error) {

@@ -130,9 +130,9 @@ func stretchOf(points []Point) stretch {
 }
 
 // compared compares the first and the last rounds. The run is stuck if the loss fell by no more
-// than the error of the difference, or by less than people can see: one unit in the fourth digit. A
-// loss of 0 counts as missing. If the points of the first rounds are missing, compared does not
-// report stuck.
+// than the error of the difference, or by no more than people can see: 1/5000 of the first loss,
+// but at most 1. A loss of 0 counts as missing. If the points of the first rounds are missing,
+// compared does not report stuck.
 func compared(path []Point) (first, last stretch, stuck bool) {
 	window := min(max(len(path)/10, leastWindow), mostWindow)
 	if len(path) < 2*window || path[window-1].Round > 2*uint64(window) {

@@ -162,7 +162,7 @@ func (k *keeper) load(ctx context.Context) error {
 	thinned := k.h.settle()
 	k.whole = k.whole || known || thinned || damaged > 0 || cut || !k.loaded && len(lines) == 0
 	if err == nil {
-		k.loaded, k.last = true, maxN // more are another's
+		k.loaded, k.last = true, maxN // later lines come from another coordinator
 	}
 	return err
 }

@@ -139,7 +139,7 @@ func keyed(p *plan.Plan, seed uint64) *plan.Plan {
 	led := *p
 	key := sha256.Sum256(binary.LittleEndian.AppendUint64([]byte("zofl simulate"), seed))
 	led.RunKey, led.KeyCheck, led.KeyScheme = key[:], nil, 0
-	led.SecureLists = 0 // with lists, devices would need the run's secret
+	led.SecureLists = 0 // to agree on lists, devices need the run's secret
 	return &led
 }
 

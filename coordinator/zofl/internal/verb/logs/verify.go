@@ -34,8 +34,8 @@ type Verdict struct {
 	Privacy *dp.Budget       `json:"privacy,omitempty"` // spent, of a device in every round
 	Digests []digestOfRecord `json:"digests,omitempty"`
 	Vectors *source.Vectors  `json:"vectors,omitempty"` // with transport=dense
-	// Unfinished lists bytes that a crash left in the log. The coordinator told no device that these
-	// bytes were stored.
+	// Unfinished describes bytes that a crash left in the log. The coordinator told no device that
+	// these bytes were stored.
 	Unfinished []string `json:"unfinished,omitempty"`
 	// Missing is how many records the log has lost at its end.
 	Missing uint64 `json:"missing,omitempty"`
@@ -94,7 +94,7 @@ checked.`,
 // noKey says why verify prints no digest for a private run.
 const noKey = "give the run key with --secret"
 
-// verify replays the records up to at, and keeps the digest after every every-th record.
+// verify replays the records up to at, and notes the digest after each multiple of every.
 func (l *logChoice) verify(ctx context.Context, at, every uint64) (v Verdict, err error) {
 	model, err := l.model(ctx)
 	if err != nil {
