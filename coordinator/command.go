@@ -47,7 +47,7 @@ func (c *Coordinator) PauseBy(who string, round uint64, reason string) {
 	c.enqueue(engine.Input{Kind: engine.InPlan, N: round, Text: reason, ID: who})
 }
 
-// decide stores the operator's decisions in the log.
+// decide stores the decisions of the operator and of the core in the log.
 func (c *Coordinator) decide(ctx context.Context, d runlog.Decisions) []engine.Output {
 	in := engine.Input{Kind: engine.InDecided}
 	if c.isLost() {
