@@ -42,8 +42,8 @@ func (b *budget) take(n uint64) {
 	b.left -= n
 }
 
-// Budget returns the default budget for a plan on this many devices: the evaluations of the start
-// and of stages mu and line, and those of 400 rounds.
+// Budget returns the default budget for a plan on this many devices: the evaluations of the start,
+// of stage mu and of stage line or survey, and those of 400 rounds.
 func Budget(p *plan.Plan, devices int) uint64 {
 	return brackets(p, devices) + budgetRounds*roundQueries(p, devices)
 }
