@@ -76,9 +76,9 @@ type Batched interface {
 type Evaluator interface {
 	// Evaluate returns the plan's metrics at x, in the plan's order, and the number of samples of
 	// which they are means. That number is the weight of this device's metrics among those of all
-	// devices. ctx ends after five minutes. If the coordinator announces a round meanwhile, ctx ends
-	// earlier: when half of that round's time is over. Then return early, with any error: until
-	// Evaluate returns, the device declines every round.
+	// devices. ctx ends after five minutes. If a round asks this device meanwhile, ctx ends earlier:
+	// when half of that round's time is over. Then return early, with any error: until Evaluate
+	// returns, the device declines every round.
 	Evaluate(ctx context.Context, x []float32) (values []float64, samples int, err error)
 }
 
