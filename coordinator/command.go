@@ -22,29 +22,13 @@ import (
 // Pause has no effect once the run has ended or the caller called End.
 func (c *Coordinator) Pause(reason string) { c.PauseAfter(0, reason) }
 
-// A halt is a planned pause after a round; round 0 means none.
-type halt struct {
-	round      uint64
-	reason, by string
-}
-
-// PauseAfter pauses the run once a round is done, or now if the round is done already. The next
-// round closes as soon as it opens: devices may have begun it, and the log gets no record of it
-// until the run continues. A later call of PauseAfter or Pause replaces an earlier call. The log
-// keeps a planned pause, too.
+// PauseAfter pauses the run once a round is done, or now if the round is done already. A later call
+// of PauseAfter or Pause replaces an earlier call. The log keeps a planned pause, too.
 func (c *Coordinator) PauseAfter(round uint64, reason string) { c.PauseBy("", round, reason) }
 
 // PauseBy is PauseAfter with the name of who asked, which the status shows until the run continues.
 func (c *Coordinator) PauseBy(who string, round uint64, reason string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.halt = halt{}
-	if c.core.Rounds >= round {
-		c.enqueue(engine.Input{Kind: engine.InPause, Text: reason, ID: who})
-		return
-	}
-	c.halt = halt{round, reason, who}
-	c.enqueue(engine.Input{Kind: engine.InPlan, N: round, Text: reason, ID: who})
+	c.command(engine.Input{Kind: engine.InPause, N: round, Text: reason, ID: who})
 }
 
 // decide stores the decisions of the operator and of the core in the log.
@@ -65,21 +49,6 @@ func (c *Coordinator) decide(ctx context.Context, d runlog.Decisions) []engine.O
 		c.cfg.Logger.Error("the log does not keep what was decided", "err", in.Err)
 	}
 	return c.step(in)
-}
-
-// halted pauses the run if the event completes the round after which the operator wanted a pause.
-func (c *Coordinator) halted(e *report.Event) []engine.Output {
-	c.mu.Lock()
-	h := c.halt
-	due := h.round > 0 && e.Kind == report.RoundDone && e.Round >= h.round
-	if due {
-		c.halt = halt{}
-	}
-	c.mu.Unlock()
-	if !due {
-		return nil
-	}
-	return c.step(engine.Input{Kind: engine.InPause, Text: h.reason, ID: h.by})
 }
 
 // Resume continues after a pause, whatever the cause of the pause, with another attempt at the same

@@ -93,7 +93,6 @@ type Config struct {
 	// has no limit, because a join costs nothing there. 0 is 100, negative is no limit.
 	JoinRate float64
 	// RequestRate is how many requests for records, vectors or snapshots the coordinator answers each
-	// RequestRate is how many requests for records, vectors or snapshots the coordinator answers each
 	// second for one device. For two seconds the rate may be twice as high. Further requests wait, at
 	// most for CatchUpPatience. 0 is 1000, negative is no limit.
 	RequestRate float64

@@ -56,7 +56,6 @@ type Coordinator struct {
 	mu       sync.Mutex // guards what follows
 	core     *engine.Core
 	commands []engine.Input
-	halt     halt
 	subs     []bus.Subscription
 	running  bool
 }
@@ -99,9 +98,6 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 		lost:   lost,
 		called: make(chan struct{}, 1),
 		core:   core,
-	}
-	if p := core.Planned(); p != nil {
-		c.halt = halt{p.After, p.Reason, p.By}
 	}
 	c.share()
 	if lost == nil {

@@ -56,7 +56,6 @@ func (c *Coordinator) perform(ctx context.Context, queue []engine.Output) error 
 				c.register.Add(o.Event.ID)
 			}
 			c.log(o.Event)
-			queue = append(queue, c.halted(o.Event)...)
 			if recording {
 				err = c.cfg.Recorder.Record(*o.Event)
 				recording = err == nil

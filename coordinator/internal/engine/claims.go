@@ -27,17 +27,17 @@ func (c *Core) ahead(id string, k *wire.Known) bool {
 	case c.End != nil || c.holds(claim) || k.Key != wire.KeyTip(&c.Plan):
 		return false
 	case c.accepts(claim):
-		if c.decided.accepted.Accept(claim) {
+		if c.halt.Accept(claim) {
 			c.decide()
 		}
 		return false
 	}
 	p := &runlog.Pause{Reason: c.lacksRecord(id, k.N), Claim: &claim}
-	switch was := c.halt.paused; {
+	switch was := c.halt.Pause; {
 	case was == nil:
 		c.pauseFor(p)
 	case was.Claim != nil && was.Claim.N < k.N: // more is lost than was said
-		c.halt.paused = p
+		c.halt.Pause = p
 		c.decide()
 	}
 	return true
@@ -64,14 +64,14 @@ func (c *Core) holds(claim runlog.Claim) bool {
 
 // accepts says whether an operator has accepted the loss of a claimed record.
 func (c *Core) accepts(claim runlog.Claim) bool {
-	return c.claims.anew || c.claims.waived || c.decided.accepted.Accepts(claim, c.claims.began)
+	return c.claims.anew || c.claims.waived || c.halt.Accepts(claim, c.claims.began)
 }
 
 // waive accepts the loss that paused the run, and all other records that the log lacked when this
 // coordinator began.
 func (c *Core) waive() {
-	if p := c.halt.paused; p.Claim != nil {
+	if p := c.halt.Pause; p.Claim != nil {
 		c.claims.waived = true
-		c.decided.accepted.Accept(*p.Claim)
+		c.halt.Accept(*p.Claim)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -86,7 +87,7 @@ func (c *Core) proceed() {
 	switch {
 	case c.phase() != idle:
 	case c.takeTurn():
-	case c.End != nil || c.halt.paused != nil:
+	case c.End != nil || c.halt.Pause != nil:
 		c.announceClosed()
 	case c.queue.end != nil:
 		c.appendEnd()
@@ -97,6 +98,9 @@ func (c *Core) proceed() {
 		c.pause(c.watch.why)
 	case p.Rounds > 0 && c.Rounds >= p.Rounds:
 		c.end(wire.End{Reason: wire.EndRounds})
+	case c.halt.Planned != nil && c.Rounds >= c.halt.Planned.After:
+		due := c.halt.Planned
+		c.pauseFor(&runlog.Pause{Reason: due.Reason, By: due.By})
 	case c.waiting():
 	default:
 		c.openRound()

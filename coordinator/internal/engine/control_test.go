@@ -57,7 +57,7 @@ func fillARecord(t *testing.T, bound string) {
 	if got := c.counters.Overflow; got == 0 || c.counters.WrongControl != 0 {
 		t.Errorf("%d control variates were too many, %d wrong", got, c.counters.WrongControl)
 	}
-	for now := uint64(2); c.phase() == collecting && c.halt.paused == nil; now = c.round.deadline {
+	for now := uint64(2); c.phase() == collecting && c.halt.Pause == nil; now = c.round.deadline {
 		c.Step(now, Input{Kind: InTick})
 	}
 	r, err := wire.DecodeRecord(c.next.frame)

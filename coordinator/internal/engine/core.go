@@ -25,13 +25,13 @@ import (
 // An Input is something that happened outside the core.
 type Input struct {
 	Kind  InputKind
-	ID    string // the device, from the subject; InRetire, InRetired; InPause, InPlan: who asks
+	ID    string // the device, from the subject; InRetire, InRetired; InPause: who asks
 	Frame []byte // of these, and of InConflict; the core keeps no reference
 	Token string // InUpload, InJoin, InStep: where the device waits for the answer
-	N     uint64 // InAppended, InAppendFailed, InConflict: the record; InPlan: the round
+	N     uint64 // InAppended, InAppendFailed, InConflict: the record; InPause: after which round
 	Count int    // InStored, InStoreFailed: members
 	Err   error  // InAppendFailed, InStoreFailed, InRetired, InDecided
-	Text  string // InPause, InPlan, InEnd: why
+	Text  string // InPause, InEnd: why
 
 	Record *wire.Record // InRequest: its kind and body
 }
@@ -58,7 +58,6 @@ const (
 	InDeposed // another coordinator may lead
 	InStop    // Run stops: emit what is unreported
 	InStep    // a device's part of a step of secure aggregation
-	InPlan    // an operator plans a pause after a round
 	InDecided // the log has stored decisions, or could not
 )
 
@@ -122,8 +121,6 @@ type Core struct {
 	halt   halt
 	claims claims
 
-	decided decided
-
 	transport transport // what a contribution is
 	policy    policy.Set
 	cohort    cohort.Cohort   // whom to ask, and whom to wait for
@@ -179,10 +176,9 @@ func New(cfg Config, h *History) (*Core, error) {
 		Position: h.Position,
 		Archive:  h.Archive,
 		life:     life{epoch: cfg.Epoch},
+		halt:     halt{Decisions: h.Decided},
 		votes:    votes{Votes: digests.Votes{Witnesses: cfg.Witnesses}},
 		claims:   claims{anew: cfg.BeginAnew, loss: cfg.AcceptLoss, began: h.Position.N},
-		decided: decided{paused: h.Decided.Pause, planned: h.Decided.Planned,
-			accepted: runlog.Decisions{Accepted: h.Decided.Accepted}},
 	}
 	if c.life.epoch <= c.LastEpoch {
 		return nil, fmt.Errorf("log: epoch %d: %w: record %d is of epoch %d", c.life.epoch,
@@ -305,9 +301,7 @@ func (c *Core) Step(now uint64, in Input) []Output {
 	case InRetired:
 		c.memberRetired(in.ID, in.Err)
 	case InPause:
-		c.pauseFor(&runlog.Pause{Reason: in.Text, By: in.ID})
-	case InPlan:
-		c.planPause(in)
+		c.pauseBy(in)
 	case InDecided:
 		c.decisionsStored(in.Err)
 	case InResume:

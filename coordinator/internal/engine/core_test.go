@@ -224,7 +224,7 @@ func TestFewOfRosterAreThere(t *testing.T) {
 	c := newTestCore(t, plan, members)
 	names := ids(members)
 	frames := contributions(c, there, func(int) []float32 { return []float32{1, 2} })
-	for now := uint64(1); c.N == 1 && c.phase() == collecting && c.halt.paused == nil; {
+	for now := uint64(1); c.N == 1 && c.phase() == collecting && c.halt.Pause == nil; {
 		c.Step(now, Input{Kind: InTick})
 		for i := 0; i < there && c.phase() == collecting; i++ {
 			c.Step(now, Input{Kind: InReply, ID: names[i], Frame: frames[i]})

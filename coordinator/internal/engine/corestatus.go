@@ -25,7 +25,7 @@ func (c *Core) Status() report.Status {
 		Digests:    c.votes.Reports(),
 		SameID:     c.cohort.Crowd.Twins(c.cohort.Roster.IDs),
 		Unused:     c.cohort.Crowd.UnusedOf(c.cohort.Roster.IDs),
-		Unkept:     c.decided.unkept,
+		Unkept:     c.halt.unkept,
 	}
 	c.addPause(&s)
 	if c.Plan.DPClip > 0 {
@@ -51,13 +51,13 @@ func (c *Core) Status() report.Status {
 
 // addPause adds the name of who paused the run, and the planned pause.
 func (c *Core) addPause(s *report.Status) {
-	if p := c.halt.paused; p != nil {
+	if p := c.halt.Pause; p != nil {
 		s.By = p.By
 	}
-	if p := c.decided.planned; p != nil {
+	if p := c.halt.Planned; p != nil {
 		s.PauseAfter = p.After
 	}
-	if c.decided.storing && s.Unkept == "" {
+	if c.halt.storing && s.Unkept == "" {
 		s.Unkept = "the log has not answered yet"
 	}
 }
@@ -71,6 +71,8 @@ func (c *Core) state() report.State {
 		return report.Deposed
 	case c.End != nil:
 		return report.Ended
+	case !c.life.started:
+		return report.Waiting // Start may find that an earlier pause is over
 	case c.halted() && (c.phase() != appending || c.next.trouble != ""):
 		return report.Paused // a pausing run first waits until the log has its last record
 	case c.phase() == collecting:

@@ -51,7 +51,7 @@ func (d *divergence) do(in Input) {
 func (d *divergence) play(rounds int, losses func(round, device int) float32) {
 	d.t.Helper()
 	last := d.Rounds + uint64(rounds)
-	for round := 0; d.Rounds < last && d.Core.halt.paused == nil; round++ {
+	for round := 0; d.Rounds < last && d.Core.halt.Pause == nil; round++ {
 		for i, id := range ids(d.devices) {
 			r := wire.Reply{Kind: wire.Contribution, N: d.N + 1, Tip: d.Hash.Tip(), Weight: 1,
 				Loss: losses(round, i), Values: wire.AppendScalars(nil, 1, 2)}

@@ -64,7 +64,7 @@ func TestHealthyDevicesGoOn(t *testing.T) {
 				began, rounds := w.now, w.c.Rounds
 				for w.now < began+soon*uint64(plan.Deadline) && w.c.Rounds < rounds+3 {
 					w.pass(500)
-					if w.c.halt.paused != nil { // it diverged, or found no step
+					if w.c.halt.Pause != nil { // it diverged, or found no step
 						w.input(Input{Kind: InResume})
 					}
 				}

@@ -14,15 +14,18 @@ import (
 // run, and the log keeps the pause. A lack of devices or a failing log ends by itself, and no log
 // keeps it.
 
-// A halt holds the reasons why no round is open.
+// A halt holds the reasons why no round is open. The log keeps the decisions: a pause, a planned
+// pause, and the losses that an operator accepted.
 type halt struct {
-	paused   *runlog.Pause // somebody has to resume the run; nil: nobody has
+	runlog.Decisions
+	storing  bool   // the log has not answered whether it has the decisions
+	unkept   string // why the log does not have them
 	shortage presence.Shortage
 }
 
 // halted says whether the run must not open a round although it has not ended.
 func (c *Core) halted() bool {
-	return c.halt.paused != nil || c.next.trouble != "" || c.halt.shortage.Waits
+	return c.halt.Pause != nil || c.next.trouble != "" || c.halt.shortage.Waits
 }
 
 // why returns the reason why the run is halted. A failing log comes first.
@@ -30,10 +33,26 @@ func (c *Core) why() string {
 	switch {
 	case c.next.trouble != "":
 		return c.next.trouble
-	case c.halt.paused != nil:
-		return c.halt.paused.Reason
+	case c.halt.Pause != nil:
+		return c.halt.Pause.Reason
 	}
 	return c.halt.shortage.Reason
+}
+
+// pauseBy pauses the run for an operator, or plans a pause after round in.N. Either replaces an
+// earlier plan.
+func (c *Core) pauseBy(in Input) {
+	switch p := (&runlog.Pause{Reason: in.Text, By: in.ID}); {
+	case c.End != nil || c.queue.requested():
+	case c.Rounds < in.N:
+		p.After, c.halt.Planned = in.N, p
+		c.decide()
+	case c.halt.Pause == nil:
+		c.pauseFor(p)
+	case c.halt.Planned != nil:
+		c.halt.Planned = nil
+		c.decide()
+	}
 }
 
 // pause makes the run open no more rounds. The open round keeps its contributions until a change
@@ -41,11 +60,10 @@ func (c *Core) why() string {
 func (c *Core) pause(reason string) { c.pauseFor(&runlog.Pause{Reason: reason}) }
 
 func (c *Core) pauseFor(p *runlog.Pause) {
-	if c.halt.paused != nil || c.End != nil || c.queue.requested() {
+	if c.halt.Pause != nil || c.End != nil || c.queue.requested() {
 		return
 	}
-	c.halt = halt{paused: p}
-	c.decided.planned = nil
+	c.halt.Pause, c.halt.Planned, c.halt.shortage = p, nil, presence.Shortage{}
 	c.decide()
 	c.emitEvent(report.Event{Kind: report.RunPaused, Reason: p.Reason,
 		Diverged: c.watch.why != "" && p.Reason == c.watch.why})
@@ -64,7 +82,7 @@ func (c *Core) resume() {
 		c.handToLog()
 	}
 	switch {
-	case c.halt.paused != nil:
+	case c.halt.Pause != nil:
 	case c.halt.shortage.Waits:
 		c.cohort.Crowd.Pardon(c.now)
 		c.announcer.on = false
@@ -76,11 +94,11 @@ func (c *Core) resume() {
 		c.decideAgain()
 		return
 	}
-	if c.watch.why != "" && c.halt.paused.Reason == c.watch.why {
+	if c.watch.why != "" && c.halt.Pause.Reason == c.watch.why {
 		c.watch.restart()
 	}
 	c.waive()
-	c.halt.paused = nil
+	c.halt.Pause = nil
 	c.decide()
 	if c.next.trouble != "" {
 		return // told once the log has the record
@@ -135,7 +153,7 @@ func (c *Core) recovered() {
 		return
 	}
 	c.next.trouble, c.announcer.on = "", false
-	if c.halt.paused == nil {
+	if c.halt.Pause == nil {
 		c.emitEvent(report.Event{Kind: report.RunResumed})
 	}
 }

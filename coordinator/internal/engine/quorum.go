@@ -13,7 +13,7 @@ func (c *Core) quorum() quorum.Quorum {
 	r := &c.round
 	q := quorum.Quorum{Have: c.chain.Taken, Least: c.Plan.Quorum, Most: c.Plan.Target,
 		Waits: c.cohort.Pending, Open: c.cohort.Roster.Open,
-		Short: c.halt.shortage.Waits, Paused: c.halt.paused != nil}
+		Short: c.halt.shortage.Waits, Paused: c.halt.Pause != nil}
 	switch {
 	case c.stepping():
 		q.Step, q.Short = true, false

@@ -63,7 +63,7 @@ func (c *Core) allows(r *wire.Record) error {
 // While the run is paused, a change does not wait either.
 func (c *Core) request(r *wire.Record) {
 	c.queue.records = append(c.queue.records, r)
-	waits := c.halt.paused != nil || c.halt.shortage.Waits || r.Kind == wire.KindRollback
+	waits := c.halt.Pause != nil || c.halt.shortage.Waits || r.Kind == wire.KindRollback
 	if c.phase() == idle || c.phase() == collecting && waits {
 		c.takeTurn()
 	}
@@ -122,16 +122,15 @@ func (c *Core) end(e wire.End) {
 		c.queue.end = &e
 	}
 	if e.Reason == wire.EndRequested {
-		if c.halt.paused != nil || c.decided.planned != nil {
-			c.halt.paused = nil
-			c.decided.planned = nil
+		if c.halt.Pause != nil || c.halt.Planned != nil {
+			c.halt.Pause, c.halt.Planned = nil, nil
 			c.decide()
 		}
 		if c.phase() == failed {
 			c.handToLog()
 		}
 	}
-	if c.halt.paused == nil && (c.phase() == idle || c.phase() == collecting) {
+	if c.halt.Pause == nil && (c.phase() == idle || c.phase() == collecting) {
 		c.appendEnd()
 	}
 }

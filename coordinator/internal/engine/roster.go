@@ -80,7 +80,7 @@ func (c *Core) membersStored(count int, err error) {
 
 // proceedToFirst opens round 1 if that round waited for the device that joined.
 func (c *Core) proceedToFirst() {
-	if c.End == nil && c.halt.paused == nil {
+	if c.End == nil && c.halt.Pause == nil {
 		c.proceed()
 	}
 }

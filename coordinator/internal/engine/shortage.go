@@ -73,7 +73,7 @@ func (c *Core) endShortage() {
 // due returns when the open attempt closes, or when a run that lacks devices asks again.
 func (c *Core) due() uint64 {
 	switch {
-	case c.halt.paused != nil:
+	case c.halt.Pause != nil:
 		return forever
 	case c.halt.shortage.Waits:
 		return c.halt.shortage.RetryAt
@@ -93,7 +93,7 @@ func (c *Core) closeOrReopen() {
 // waitsText says for which devices a run waits that has not begun round 1, or that lacks a quorum.
 func (c *Core) waitsText() string {
 	switch {
-	case c.End != nil || c.halt.paused != nil:
+	case c.End != nil || c.halt.Pause != nil:
 		return ""
 	case c.halt.shortage.Waits:
 		return c.cohort.Crowd.Lacks(c.Plan.Quorum)
@@ -110,7 +110,7 @@ func (c *Core) waitsText() string {
 func (c *Core) settle() {
 	r, k := &c.round, &c.cohort.Attempt.Cohort
 	switch {
-	case c.halt.paused != nil || c.halt.shortage.Waits:
+	case c.halt.Pause != nil || c.halt.shortage.Waits:
 	case c.quorum().Enough(), c.cohort.Answers.Declines == 0 && !c.askedAll() &&
 		k.Sampled < uint64(k.Members):
 		c.closeAttempt()

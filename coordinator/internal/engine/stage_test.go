@@ -103,7 +103,7 @@ func (s *stage) command(args []string) {
 	case "pause":
 		s.step(Input{Kind: InPause, Text: text})
 	case "pauseafter":
-		s.step(Input{Kind: InPlan, N: s.number(args[0]), Text: strings.Join(args[1:], " ")})
+		s.step(Input{Kind: InPause, N: s.number(args[0]), Text: strings.Join(args[1:], " ")})
 	case "decide":
 		if s.decides = nil; text == "fail" {
 			s.decides = errDisk
