@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -331,4 +333,38 @@ func TestLockOfTheKilled(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// A holder may remove the lock's file before it closes the lock. Nobody then holds a lock of the
+// removed file beside a lock of the new one.
+func TestRemovedLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	var holders atomic.Int32
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for done := 0; done < 50; {
+				l, err := disk.OS.Lock(path)
+				if errors.Is(err, disk.ErrLocked) {
+					runtime.Gosched()
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if n := holders.Add(1); n > 1 {
+					t.Errorf("%d hold the lock", n)
+				}
+				runtime.Gosched()
+				holders.Add(-1)
+				_ = os.Remove(path) // on systems that cannot remove open files, it stays
+				if err := l.Close(); err != nil {
+					t.Error(err)
+				}
+				done++
+			}
+		})
+	}
+	all.Wait()
 }

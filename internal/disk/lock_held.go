@@ -12,12 +12,27 @@ import (
 
 // lock takes an exclusive lock. The system releases the lock when the process ends for any reason.
 // So a lock file that remains after a crash locks nothing.
+//
+// The last holder may have removed the file before this process locked it. A lock of a removed file
+// keeps nobody out, so lock then begins again.
 func lock(path string) (io.Closer, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
+	for {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		l, err := held(f, true)
+		if err != nil {
+			return nil, err
+		}
+		if _, err = (&file{File: f}).Mark(); err == nil {
+			return l, nil
+		}
+		err = errors.Join(err, l.Close())
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrReplaced) {
+			return nil, err
+		}
 	}
-	return held(file, true)
 }
 
 // ShareLock checks that no process holds the exclusive lock of a path, and keeps other processes
