@@ -5,6 +5,7 @@ package filekind
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"path"
@@ -42,16 +43,55 @@ var signatures = []struct {
 // head is how many bytes from the beginning of a file the package reads.
 const head = 1 << 10
 
-// Of returns an error that names the format of a file, with a remedy. Of returns nil if it does not
-// recognize the format.
+// These are the fewest bytes that the package takes for text. A file of a few float32 may have only
+// bytes that are letters.
+const (
+	leastText   = 4
+	textOfFloat = 32
+)
+
+// Of returns an error that names the format of a file that its reader refused, with a remedy. Of
+// returns nil if it does not recognize the format.
 func Of(src io.ReaderAt, size int64) error {
+	begin, err := beginning(src, size)
+	if err != nil {
+		return err
+	}
+	if err := format(src, begin, size); err != nil {
+		return err
+	}
+	if len(bytes.Trim(begin, "\x00")) == 0 && size >= head {
+		return fmt.Errorf("it begins with zeros alone, as a download that did not end: %s", again)
+	}
+	return text(begin, leastText)
+}
+
+// OfFloats is like Of, for a file of float32 without a header. The reader of such a file refuses
+// nothing, and a model may begin with zeros.
+func OfFloats(src io.ReaderAt, size int64) error {
+	begin, err := beginning(src, size)
+	if err != nil {
+		return err
+	}
+	if err := format(src, begin, size); err != nil {
+		return err
+	}
+	return text(begin, textOfFloat)
+}
+
+func beginning(src io.ReaderAt, size int64) ([]byte, error) {
 	if size == 0 {
-		return fmt.Errorf("it is empty: %s", again)
+		return nil, fmt.Errorf("it is empty: %s", again)
 	}
 	begin := make([]byte, min(size, head))
 	if n, err := src.ReadAt(begin, 0); n < len(begin) {
-		return err
+		return nil, err
 	}
+	return begin, nil
+}
+
+// format names a format of which a file has signs that float32 hardly ever have by chance.
+func format(src io.ReaderAt, begin []byte, size int64) error {
 	for _, s := range signatures {
 		if len(begin) >= s.at && bytes.HasPrefix(begin[s.at:], []byte(s.magic)) {
 			return fmt.Errorf("it is %s: %s", s.kind, s.cure)
@@ -62,12 +102,19 @@ func Of(src io.ReaderAt, size int64) error {
 		return archive(src, size)
 	case pickle(src, begin, size):
 		return fmt.Errorf("it is a pickle of Python, as torch.save writes: %s", toSafetensors)
-	case size > 8 && begin[8] == '{' && bytes.Equal(begin[4:8], make([]byte, 4)):
-		return fmt.Errorf("it begins as a .safetensors file: end its name so; if it does, %s", again)
-	case len(bytes.Trim(begin, "\x00")) == 0 && size >= head:
-		return fmt.Errorf("it begins with zeros alone, as a download that did not end: %s", again)
+	case safetensors(begin, size):
+		return fmt.Errorf("it is a .safetensors file: end its name so")
 	}
-	return text(begin)
+	return nil
+}
+
+// safetensors says whether a file begins with the length of a header that fits, and a header.
+func safetensors(begin []byte, size int64) bool {
+	if size < 10 || begin[8] != '{' {
+		return false
+	}
+	n := binary.LittleEndian.Uint64(begin)
+	return n >= 2 && n <= uint64(size-8)
 }
 
 // archive names the format of a zip archive, by the names of its members.
@@ -102,8 +149,8 @@ func pickle(src io.ReaderAt, begin []byte, size int64) bool {
 		bytes.IndexByte([]byte("\x95}](cXq\x8a\x8cKJGN"), begin[2]) >= 0
 }
 
-// text names the format of a text file.
-func text(begin []byte) error {
+// text names the format of a text file that has least bytes or more.
+func text(begin []byte, least int) error {
 	for range utf8.UTFMax - 1 { // begin may end within a character
 		last, _ := utf8.DecodeLastRune(begin)
 		if len(begin) >= head-utf8.UTFMax && last == utf8.RuneError {
@@ -115,7 +162,7 @@ func text(begin []byte) error {
 	}
 	start := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(string(begin), "\ufeff")))
 	switch {
-	case len(begin) < 4 || bytes.IndexFunc(begin, func(c rune) bool { return !printable(c) }) >= 0:
+	case len(begin) < least || bytes.IndexFunc(begin, func(c rune) bool { return !printable(c) }) >= 0:
 		return nil
 	case strings.HasPrefix(start, "version https://git-lfs"):
 		return fmt.Errorf("it is a Git LFS pointer, not the file itself: run git lfs pull where it is")

@@ -52,7 +52,7 @@ func TestOf(t *testing.T) {
 		"\x80\x02}q\x00.":                                                      "pickle",
 		"\x80\x04\x95\x05\x00\x00\x00\x00\x00\x00\x00}.":                       "pickle",
 		"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M":                  "torch.save",
-		"\x40\x00\x00\x00\x00\x00\x00\x00{\"a\":{":                             ".safetensors",
+		"\x06\x00\x00\x00\x00\x00\x00\x00{\"a\":{":                             ".safetensors",
 		strings.Repeat("\x00", 2*head):                                         "zeros",
 	} {
 		err := Of(strings.NewReader(content), int64(len(content)))
@@ -68,6 +68,28 @@ func TestOfNumbers(t *testing.T) {
 		"\xcd\xcc\xcc\x3d\xcd\xcc\x4c\x3e", "PK\x03\x3f", "abc"} {
 		if err := Of(strings.NewReader(content), int64(len(content))); err != nil {
 			t.Errorf("%q: %v", content, err)
+		}
+	}
+}
+
+// TestOfFloats: OfFloats refuses no file that may be a model in float32, and names other formats.
+func TestOfFloats(t *testing.T) {
+	zero := "\x00\x00\x00\x00"
+	for _, content := range []string{strings.Repeat(zero, head), "lį?", "abcdefghABCD",
+		"\x00\x00\x80\x3f" + zero + "{\x14\xae\x3f", zero + zero + "{\x14\xae\x3f"} {
+		if err := OfFloats(strings.NewReader(content), int64(len(content))); err != nil {
+			t.Errorf("%.40q: %v", content, err)
+		}
+	}
+	for content, want := range map[string]string{
+		"":                             "empty",
+		strings.Repeat("0.5 1.5\n", 8): "text",
+		"version https://git-lfs.github.com/spec/v1\noid sha256:aa\nsize 12\n": "git lfs pull",
+		"\x02\x00\x00\x00\x00\x00\x00\x00{}":                                   ".safetensors",
+	} {
+		err := OfFloats(strings.NewReader(content), int64(len(content)))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: %v, want %q", content, err, want)
 		}
 	}
 }

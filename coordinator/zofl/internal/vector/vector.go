@@ -119,7 +119,7 @@ func decode(file *os.File, format string) ([]float32, error) {
 		}
 	}
 	if format == ".f32" {
-		if err := filekind.Of(file, bytes); err != nil {
+		if err := filekind.OfFloats(file, bytes); err != nil {
 			return nil, err
 		}
 	}

@@ -54,6 +54,17 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// TestReadsZeros: a model may begin with zeros, or be of zeros alone.
+func TestReadsZeros(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.f32")
+	if err := Write(path, make([]float32, 1000)); err != nil {
+		t.Fatal(err)
+	}
+	if x, err := Read(path); err != nil || len(x) != 1000 {
+		t.Errorf("%d parameters, %v", len(x), err)
+	}
+}
+
 // TestMeanwhile: Create does not replace a file that another process made under the same name
 // meanwhile.
 func TestMeanwhile(t *testing.T) {
