@@ -133,7 +133,7 @@ func (d *deviceFlags) part(cmd *cobra.Command, cfg client.Config) error {
 			return cli.Store(d.store, err)
 		}
 		defer cfg.Store.Close()
-		if err := ownStore(d.store, d.id); err != nil {
+		if err := ownStore(cfg.Store, d.store, d.id); err != nil {
 			return err
 		}
 	}

@@ -5,26 +5,28 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
-	"github.com/zofl/zofl/internal/disk"
 )
 
-// idFile is the name of the file with the device's id in a directory of state.
-const idFile = "id"
+// itemID is the item of a store that holds the device's id.
+const itemID = "id"
 
-// ownStore returns an error if the directory belongs to another device, because the replies and
-// control variates in it are that device's. The caller has locked the directory.
-func ownStore(dir, id string) error {
-	path := filepath.Join(dir, idFile)
-	text, err := os.ReadFile(path)
-	owner := strings.TrimSpace(string(text))
+// ownStore returns an error if the store in a directory belongs to another device, because the
+// replies and control variates in it are that device's.
+func ownStore(store client.Store, dir, id string) error {
+	var owner string
+	err := store.Load(itemID, func(r *io.SectionReader) error {
+		text, err := io.ReadAll(r)
+		owner = strings.TrimSpace(string(text))
+		return err
+	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && owner == "":
-		return disk.Replace(disk.OS, path, func(w io.Writer) error {
+		return store.Save(itemID, func(w io.Writer) error {
 			_, err := fmt.Fprintln(w, id)
 			return err
 		})
@@ -32,8 +34,8 @@ func ownStore(dir, id string) error {
 		return err
 	case owner != id:
 		return cli.Usage(fmt.Errorf("--store %s is the state of device %s, not of %s: name another "+
-			"directory, or remove %s if %s takes the place of %s for good", dir, owner, id, path, id,
-			owner))
+			"directory, or remove %s if %s takes the place of %s for good", dir, owner, id,
+			filepath.Join(dir, itemID), id, owner))
 	}
 	return nil
 }

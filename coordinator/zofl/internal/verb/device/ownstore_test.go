@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 )
 
@@ -14,19 +15,24 @@ import (
 // device's id.
 func TestOwnStore(t *testing.T) {
 	dir := t.TempDir()
+	store, err := client.OpenStore(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
 	for range 2 {
-		if err := ownStore(dir, "d0"); err != nil {
+		if err := ownStore(store, dir, "d0"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	err := ownStore(dir, "d9")
+	err = ownStore(store, dir, "d9")
 	if !errors.As(err, new(cli.UsageError)) || !strings.Contains(err.Error(), "device d0, not of d9") {
 		t.Errorf("another device: %v", err)
 	}
-	if err := os.Remove(filepath.Join(dir, idFile)); err != nil {
+	if err := os.Remove(filepath.Join(dir, itemID)); err != nil {
 		t.Fatal(err)
 	}
-	if err := ownStore(dir, "d9"); err != nil {
+	if err := ownStore(store, dir, "d9"); err != nil {
 		t.Errorf("the remedy: %v", err)
 	}
 }
