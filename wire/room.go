@@ -16,3 +16,10 @@ func Room(payload int64, most uint64) uint64 {
 	}
 	return min(most, uint64(max(payload-answerHead, 1)))
 }
+
+// ShorterRoom returns 1/divisor of Room, for an asker whose longer answers did not come. The result
+// is LeastRoom or more, unless Room is less. A divisor of 0 is 1.
+func ShorterRoom(payload int64, most, divisor uint64) uint64 {
+	here := Room(payload, most)
+	return max(here/max(divisor, 1), min(here, LeastRoom))
+}

@@ -47,8 +47,7 @@ func (r *room) answered() {
 // Room returns how many bytes of at most most an answer, or a piece that this device sends, may
 // have. The bound is the limit of the device's broker, or less if such long answers did not come.
 func (l *Link) Room(most uint64) uint64 {
-	here := wire.Room(bus.MaxPayload(l.bus), most)
-	return max(here/max(l.room.divisor, 1), min(here, wire.LeastRoom))
+	return wire.ShorterRoom(bus.MaxPayload(l.bus), most, l.room.divisor)
 }
 
 // long notes the outcome of a request that may be long, or may have a long answer, and returns the

@@ -127,8 +127,8 @@ type Request struct {
 // with a limit.
 func (r *Request) ask(at uint64) []byte {
 	b := binary.LittleEndian.AppendUint64(nil, at)
-	here := wire.Room(r.Conn.MaxPayload(), wire.MaxPiece)
-	if most := max(here/max(r.shorter, 1), min(here, wire.LeastRoom)); most < wire.MaxPiece {
+	most := wire.ShorterRoom(r.Conn.MaxPayload(), wire.MaxPiece, r.shorter)
+	if most < wire.MaxPiece {
 		b = binary.LittleEndian.AppendUint64(b, most)
 	}
 	return b
@@ -180,11 +180,11 @@ func (r *Request) wait(reason string) {
 
 // fill fetches the pieces from an offset on, and writes them to a file.
 func (r *Request) fill(ctx context.Context, to *os.File, at uint64) error {
-	told := map[string]bool{}
+	told, silent := map[string]bool{}, false
 	first := uint64(0) // size of the file, as the first piece said it
 	for {
 		ask := at
-		if first == 0 && told[errSilent.Error()] {
+		if first == 0 && silent {
 			ask = 0 // an offset beyond the file's end gets no answer
 		}
 		size, piece, err := r.piece(ctx, ask)
@@ -201,6 +201,7 @@ func (r *Request) fill(ctx context.Context, to *os.File, at uint64) error {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case err != nil:
+			silent = silent || errors.Is(err, errSilent)
 			if reason := err.Error(); !told[reason] {
 				told[reason] = true
 				r.wait(reason)

@@ -105,8 +105,7 @@ func (l *live) fetch(ctx context.Context, from uint64) (reply wire.CatchUpReply,
 
 // room returns how many bytes an answer may have, at most most.
 func (l *live) room(most uint64) uint64 {
-	here := wire.Room(l.nc.MaxPayload(), most)
-	return max(here/max(l.shorter, 1), min(here, wire.LeastRoom))
+	return wire.ShorterRoom(l.nc.MaxPayload(), most, l.shorter)
 }
 
 // ask sends a request, and sends it again if no answer comes in time. A broker between this one and
