@@ -97,14 +97,16 @@ func Read(path string, settings []string) (*Config, error) {
 	return cfg, nil
 }
 
-// mostConfig is the largest number of bytes that Read reads of a file. A file of a megabyte is no
-// configuration.
+// mostConfig bounds the bytes of a file. A file of a megabyte is no configuration.
 const mostConfig = 1 << 20
 
 // configLines returns the lines without comments. A comment is a line that begins with #, or the
 // part of a line from a # between spaces on.
 func configLines(r io.Reader) (lines []string, err error) {
-	text, err := io.ReadAll(io.LimitReader(r, mostConfig))
+	text, err := io.ReadAll(io.LimitReader(r, mostConfig+1))
+	if len(text) > mostConfig {
+		return nil, fmt.Errorf("it has more than %d bytes", mostConfig)
+	}
 	for line := range strings.Lines(string(textfile.UTF8(text))) {
 		line, _, _ = strings.Cut(" "+strings.TrimSpace(strings.ReplaceAll(line, "\t", " ")), " # ")
 		line = strings.TrimSpace(line)

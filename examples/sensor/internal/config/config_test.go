@@ -114,6 +114,18 @@ func TestConfigMissing(t *testing.T) {
 	}
 }
 
+// Read refuses a file that is too long. It does not leave out the end of the file.
+func TestConfigTooLong(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "agent.conf")
+	text := strings.Repeat("# a comment\n", mostConfig/12+1) + "id = a\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(path, nil); err == nil || !strings.Contains(err.Error(), "more than") {
+		t.Errorf("%v, want an error", err)
+	}
+}
+
 // What systemd provides is used where the file does not set it.
 func TestConfigOfSystemd(t *testing.T) {
 	dir := t.TempDir()
