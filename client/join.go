@@ -163,7 +163,8 @@ func (c *Client) claim(ctx context.Context, notOurs error) (next, error) {
 	reply, err := c.askToJoin(ctx)
 	switch {
 	case err != nil && c.cfg.Passive != nil && errors.Is(err, bus.ErrPermission):
-		c.cfg.Logger.Error("the broker lets nobody know: add this replica again, with a new role",
+		c.cfg.Logger.Error("the broker does not let this replica tell the coordinator: give its user "+
+			"what `zofl permissions` lists, or a new file of zofl device add",
 			"record", c.follower.N(), "err", err)
 		return next{}, notOurs
 	case err != nil: // the next announcement brings another chance

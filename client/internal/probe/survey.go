@@ -65,18 +65,17 @@ func (e *estimation) surveyStep() (err error) {
 	}
 	for i, a := range lengths {
 		f, err := e.ahead(i, a)
-		if i > 0 {
+		if i == 0 { // the model: its loss must be finite
+			if err == nil {
+				err = e.finite(f, 0, 0)
+			}
+			e.loss, e.scalars[0] = f, float32(f)
+		} else {
 			f, err = orInfinite(f, err)
-		} else if err == nil {
-			err = e.finite(f, 0, 0)
+			e.scalars[i] = single(f - e.loss)
 		}
 		if err != nil {
 			return err
-		}
-		if i > 0 {
-			e.scalars[i] = single(f - e.loss)
-		} else {
-			e.loss, e.scalars[0] = f, float32(f)
 		}
 	}
 	return nil
