@@ -13,9 +13,8 @@ from typing import Any, Literal, NamedTuple, SupportsFloat, Union
 import numpy as np
 import numpy.typing as npt
 
-from .errors import Error
-
 from .batch import Batch
+from .errors import Error
 
 Vector = npt.NDArray[np.float32]
 Loss = Callable[[Vector, Batch], SupportsFloat]
@@ -120,9 +119,9 @@ class Functions:
 class Answers:
     """Answers requests, one after another. close() lets go of the file of the parameters.
 
-    What a function raises is an answer, or with strict leaves answer(): with strict="first" it
-    does if a function fails at the first request, and again. Of the points of a survey that does only the first,
-    which is the model: the others are far from it, and without a loss there they are infinite.
+    What a function raises is an answer, or with strict leaves answer(). With strict="first" it
+    leaves answer() only if the first request fails, and the next one too. A survey asks for points
+    far from the model: a function may fail there, and the loss is then infinite.
     """
 
     def __init__(self, functions: Functions, strict: bool | Literal["first"] = False) -> None:

@@ -23,20 +23,20 @@ import (
 // server refused a TCP connection.
 type reach struct {
 	net.Dialer
-	broker string
-	begins bool         // this side begins, with TLS
-	log    *slog.Logger // nil: nobody listens
+	broker   string
+	tlsFirst bool         // this side begins, with TLS
+	log      *slog.Logger // nil: nobody listens
 
-	mu     sync.Mutex
-	dialed error           // of the last attempt to connect to a server
-	took   bool            // a server took the last connection
-	told   map[string]bool // the reasons that were told and not cured yet
-	notes  map[string]bool // what the broker said of this connection
+	mu       sync.Mutex
+	dialed   error           // of the last attempt to connect to a server
+	accepted bool            // a server accepted the last connection
+	told     map[string]bool // the reasons that were told and not cured yet
+	notes    map[string]bool // what the broker said of this connection
 }
 
 func newReach(c *Connection, within time.Duration, log *slog.Logger) *reach {
 	return &reach{Dialer: net.Dialer{Timeout: within}, broker: c.Redacted(),
-		begins: c.tlsFirst, log: log, told: map[string]bool{}, notes: map[string]bool{}}
+		tlsFirst: c.tlsFirst, log: log, told: map[string]bool{}, notes: map[string]bool{}}
 }
 
 // options returns the options that make a connection report to r.
@@ -63,7 +63,7 @@ func (r *reach) options() []nats.Option {
 func (r *reach) Dial(network, address string) (net.Conn, error) {
 	conn, err := r.Dialer.Dial(network, address)
 	r.mu.Lock()
-	r.dialed, r.took = err, err == nil
+	r.dialed, r.accepted = err, err == nil
 	r.mu.Unlock()
 	return conn, err
 }
@@ -145,9 +145,9 @@ func (r *reach) reason(err error) error {
 // wait for TLS, which otherwise begins after the greeting.
 func (r *reach) remedied(err error) string {
 	r.mu.Lock()
-	took := r.took
+	accepted := r.accepted
 	r.mu.Unlock()
-	if mute := isTimeout(err) || errors.Is(err, io.EOF); took && mute && !r.begins {
+	if mute := isTimeout(err) || errors.Is(err, io.EOF); accepted && mute && !r.tlsFirst {
 		return textOf(err) + ": the server took the connection and did not greet: if it begins with " +
 			"TLS (handshake_first), give --tls-first; else check --url, and firewalls on the way"
 	}

@@ -30,9 +30,9 @@ type User struct {
 	File string `json:"file,omitempty"`
 }
 
-// unborn says whether a command crashed before it wrote the user's credentials, so that nobody has
-// them.
-func (u *User) unborn() bool {
+// unwritten says whether a command crashed before it wrote the user's credentials, so that nobody
+// has them.
+func (u *User) unwritten() bool {
 	if u.File == "" {
 		return false
 	}
@@ -73,7 +73,7 @@ func (d *Dir) AddTo(role grant.Role, name, file string) (*Card, error) {
 	}
 	u, err := d.User(name)
 	switch {
-	case err == nil && !u.Revoked && !u.unborn():
+	case err == nil && !u.Revoked && !u.unwritten():
 		return nil, fmt.Errorf("%s is enrolled since %s, as %s: choose another name, or revoke it "+
 			"first", name, u.Added.Format(time.DateOnly), u.Role)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
@@ -108,7 +108,7 @@ func (d *Dir) AddTo(role grant.Role, name, file string) (*Card, error) {
 // to the file.
 func (d *Dir) Interrupted(name, file string) bool {
 	u, err := d.User(name)
-	return err == nil && !u.Revoked && u.File == file && u.unborn()
+	return err == nil && !u.Revoked && u.File == file && u.unwritten()
 }
 
 // Written notes that the file of AddTo has the credentials.

@@ -60,7 +60,7 @@ func (c *Choice) ReadFinite() ([]float32, error) {
 	if c.File == "" || tensors.Format(c.File) == ".f32" {
 		x, err := c.Read()
 		if err == nil {
-			err = finite(c.File, []tensors.Tensor{{Len: uint64(len(x)), Shape: []uint64{0}}}, x)
+			err = finite(c.File, []tensors.Tensor{{Len: uint64(len(x))}}, x)
 		}
 		return x, err
 	}

@@ -96,7 +96,7 @@ func Devices(ctx context.Context, nc *nats.Conn, run string) ([]Device, error) {
 	for {
 		var p page
 		r := Request{From: uint32(len(list))}
-		if err := pages.turn(ctx, VerbDevices, r, &p); err != nil {
+		if err := pages.get(ctx, VerbDevices, r, &p); err != nil {
 			return nil, err
 		}
 		list = append(list, p.Devices...)

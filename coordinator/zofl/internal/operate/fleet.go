@@ -40,7 +40,7 @@ type Rows struct {
 // Fleet returns rows of a run's table of devices. Fleet returns the errors of [Ask].
 func Fleet(ctx context.Context, nc *nats.Conn, run string, v View) (*Rows, error) {
 	rows := &Rows{}
-	if err := newReader(nc, run).turn(ctx, VerbFleet, Request{View: &v}, rows); err != nil {
+	if err := newReader(nc, run).get(ctx, VerbFleet, Request{View: &v}, rows); err != nil {
 		return nil, err
 	}
 	return rows, nil

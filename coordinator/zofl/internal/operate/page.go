@@ -46,10 +46,10 @@ func newReader(nc *nats.Conn, run string) *reader {
 	return r
 }
 
-// turn requests a page. If no page comes, turn requests short pages. A broker that receives too
+// get requests a page. If no page comes, get requests short pages. A broker that receives too
 // long a message closes the sender's connection, so the coordinator may be unreachable for a
 // moment.
-func (r *reader) turn(ctx context.Context, verb string, request Request, answer any) error {
+func (r *reader) get(ctx context.Context, verb string, request Request, answer any) error {
 	request.Most = r.most
 	soon, cancel := context.WithTimeout(ctx, pageWithin)
 	defer cancel()

@@ -114,7 +114,7 @@ func NewHistory(ctx context.Context, nc *nats.Conn, run string, from uint64, see
 	for next := from; ; {
 		var p historyPage
 		r := Request{Since: next, Marks: seen + len(marks)}
-		if err := pages.turn(ctx, VerbHistory, r, &p); err != nil {
+		if err := pages.get(ctx, VerbHistory, r, &p); err != nil {
 			return nil, nil, err
 		}
 		points, marks = append(points, p.Points...), append(marks, p.Marks...)
