@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
@@ -135,7 +136,13 @@ func TestAnnouncedWithoutRecords(t *testing.T) {
 	if err := c.announce(long.Append(nil)); err != nil {
 		t.Fatal(err)
 	}
-	a, err := wire.DecodeAnnouncement(<-heard)
+	var short []byte
+	select {
+	case short = <-heard:
+	case <-time.After(10 * time.Second):
+		t.Fatalf("no announcement came; the coordinator said %q", said.String())
+	}
+	a, err := wire.DecodeAnnouncement(short)
 	if err != nil || a.N != 4 || a.Reason != "lunch" || a.Records.Len() != 0 {
 		t.Errorf("announced %+v, %v", a, err)
 	}

@@ -51,6 +51,8 @@ func TestBrokerErrors(t *testing.T) {
 		hopeless, transient, isWrongLast bool
 	}{
 		"full":             {err: api(503, 10077), hopeless: true, transient: true},
+		"account full":     {err: api(400, 10002), hopeless: true},
+		"server full":      {err: api(503, 10023), hopeless: true, transient: true},
 		"too large":        {err: nats.ErrMaxPayload, hopeless: true},
 		"closed":           {err: nats.ErrConnectionClosed, hopeless: true},
 		"no leader":        {err: api(503, 10008), transient: true},

@@ -17,18 +17,19 @@ import (
 // the server, the account or zofl's flags, so that the server accepts the request. (nats.go has no
 // names for most of these codes.)
 var remedies = map[jetstream.ErrorCode]string{
-	10023: "the servers have no room: raise max_file of their jetstream block, or free resources",
+	10002: "raise max_file of the account, or delete streams of the account that nobody needs",
+	10023: "the server's JetStream is full: raise max_file of its jetstream block, or delete " +
+		"streams that nobody needs",
 	10026: "raise max_consumers of the account",
 	10027: "raise max_streams of the account: a run needs 5, and 6 with transport=dense",
-	10028: "raise the memory of the account",
 	10047: "raise the storage of the account, or of the servers, or lower --max-bytes, which each " +
 		"of a run's 5 or 6 streams reserves",
-	10052: "the server cannot make this stream: update nats-server to 2.9.10 or later",
 	10054: "raise the stream's max_msg_size",
 	10060: "remove the other stream that listens to the subject",
 	10065: "remove the other stream that listens to the subject, or give the run another name",
 	10074: "give --replicas 1, or the address of a cluster",
-	10077: "raise the stream's max_bytes, or free space on the servers' disks",
+	10077: "raise the limit of the stream that the error names, such as max_bytes; if it names " +
+		"none, see the server's log: its disk fails or is full",
 	10109: "the stream is sealed for good: copy the log to a stream that zofl makes",
 	10113: "give --max-bytes, such as --max-bytes 64MiB, which each of a run's streams then has",
 	10122: "give a --max-bytes that is at most the account's limit for a stream",
@@ -78,10 +79,15 @@ func refused(part string, err error) error {
 // started yet.
 const noPeers = 10005
 
+// invalidConfig: the configuration of a stream is none that the server takes. The description says
+// why. A server's own limits may be the cause.
+const invalidConfig = 10052
+
 // final says that the server will refuse the same request each time.
 func final(err error) bool {
 	var api *jetstream.APIError
-	return errors.As(err, &api) && api.Code == 400 && api.ErrorCode != noPeers
+	return errors.As(err, &api) && (api.Code == 400 && api.ErrorCode != noPeers ||
+		api.ErrorCode == invalidConfig)
 }
 
 // denied returns an error if the broker does not let this user publish to JetStream, or receive

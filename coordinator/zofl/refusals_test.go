@@ -75,6 +75,13 @@ var refusals = []struct {
 	{"the account has too few streams",
 		account("{max_file: 90MB, max_memory: 0, max_streams: 2}"),
 		nil, []string{"raise max_streams", "needs 5"}},
+	{"the account is full",
+		account("{max_file: 100, max_memory: 0}"),
+		nil, []string{"resource limits exceeded", "raise max_file"}},
+	{"the server has a limit that no flag of zofl changes",
+		`jetstream { store_dir: "DIR", limits: {duplicate_window: "1s"} }
+accounts { A { users: [{user: a, password: a}], jetstream: enabled } }`,
+		nil, []string{"the broker refuses it", "duplicates window"}},
 	{"one server, three replicas",
 		account("enabled"), []string{"--replicas", "3"}, []string{"--replicas 1", "cluster"}},
 	{"the account has no JetStream",
@@ -102,6 +109,7 @@ func TestRefusals(t *testing.T) {
 			select {
 			case <-p.done:
 			case <-time.After(soon):
+				t.Fatalf("serve has not ended in %v, want %q:\n%s", soon, tt.want, p.stderr.String())
 			}
 			said := p.stderr.String()
 			if code := p.exited(); code == 0 || !hasAll(said, tt.want) {

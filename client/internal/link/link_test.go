@@ -29,6 +29,7 @@ const (
 // replace it while a check waits.
 type line struct {
 	*bus.Memory
+	most int64 // the longest message, in bytes; 0: any
 
 	mu         sync.Mutex // guards what follows
 	dead, down bool
@@ -56,6 +57,8 @@ func (l *line) state(ctx context.Context) error {
 	}
 	return nil
 }
+
+func (l *line) MaxPayload() int64 { return l.most }
 
 func (l *line) Publish(subject string, data []byte) error {
 	if l.down {

@@ -44,17 +44,32 @@ func TestRoom(t *testing.T) {
 			}
 		}
 		hearing(1)
-		room(wire.MaxFrame)
+		answers.Store(true)
+		ask(1)
+		answers.Store(false)
+		hearing(1)
+		room(wire.MaxFrame) // two answers did not come, but one between them did
 		hearing(1)
 		room(wire.MaxFrame / 4)
 		hearing(100)
 		room(wire.LeastRoom)
+		d.line.most = 4000
+		room(wire.LeastRoom) // a device never asks for less, unless its broker allows less
+		d.line.most = 1000
+		room(1000 - 256)
+		d.line.most = 0
 		answers.Store(true)
 		ask(255)
-		room(wire.LeastRoom)
+		answers.Store(false)
+		hearing(1)
+		answers.Store(true)
+		ask(255)
+		room(wire.LeastRoom) // 510 answers, but not 256 in a row
 		ask(1)
 		room(4 * wire.LeastRoom)
 		ask(600)
 		room(wire.MaxFrame)
+		d.line.most = 4000
+		room(4000 - 256)
 	})
 }
