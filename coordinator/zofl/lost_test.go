@@ -1,14 +1,16 @@
 package main
 
 import (
-	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
-
+	"context"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 )
 
 // trained returns a stopped kitchen with at least n records, and the index of its last one.
@@ -61,16 +63,25 @@ func content(t *testing.T, dir string) string {
 	return all
 }
 
-// lead serves a log again, with more flags.
+// leads serves a log again, with more flags.
 func (k *kitchen) leads(flags ...string) *service {
 	return background(k.t, append([]string{"serve", k.plan, "--store", k.log, "--listen",
 		strings.TrimPrefix(k.url, "nats://")}, flags...)...)
 }
 
-// refuses checks that a command ends with exitCorrupt and a text that has the words.
+// refuses checks that a command ends with exitCorrupt and a text that has the words. refuses stops
+// a serve that leads the log instead.
 func refuses(t *testing.T, words []string, args ...string) {
 	t.Helper()
-	_, err := zofl(t, args...)
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	cmd := root()
+	cmd.SetOut(io.Discard)
+	cmd.SetArgs(args)
+	err := cmd.ExecuteContext(ctx)
+	if ctx.Err() != nil {
+		t.Fatalf("%v: it runs, want a refusal with %q", args, words)
+	}
 	if got := cli.ExitCode(err, false); got != cli.ExitCorrupt {
 		t.Errorf("%v: exit code %d, want %d: %v", args, got, cli.ExitCorrupt, err)
 		return

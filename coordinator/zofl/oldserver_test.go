@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
+	"github.com/zofl/zofl/coordinator/zofl/internal/await"
 )
 
 // oldServer starts a nats-server of an earlier version, with a JetStream, and returns its URL. The
@@ -32,20 +31,16 @@ func oldServer(t *testing.T, version string) string {
 	}
 	port := freeport.Take(t, 1)[0]
 	cmd := exec.Command(program, "-a", "127.0.0.1", "-p", fmt.Sprint(port), "-js", "-sd", t.TempDir())
+	var said await.Text
+	cmd.Stderr = &said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	url := fmt.Sprint("nats://127.0.0.1:", port)
-	for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
-		if nc, err := nats.Connect(url); err == nil {
-			nc.Close()
-			return url
-		}
-		if time.Since(began) > patience {
-			t.Fatal("the server is not ready")
-		}
+	if !said.Says("Server is ready") {
+		t.Fatalf("the server is not ready in %v: %s", patience, said.String())
 	}
+	return fmt.Sprint("nats://127.0.0.1:", port)
 }
 
 // TestOldServers: a run whose log is in the JetStream of a server before 2.11, which sends no

@@ -71,15 +71,22 @@ func (x *Text) now() (string, <-chan struct{}) {
 	return x.text.String(), x.more
 }
 
-// That waits until a condition holds, and fails the test after [Patience]. That checks the
-// condition every millisecond. what describes the condition, as in "the device joins".
+// That waits until a condition holds, and fails the test after [Patience]. what describes the
+// condition, as in "the device joins".
 func That(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	Within(t, Patience, what, holds)
+}
+
+// Within waits as [That] does, and fails the test after patience. Within checks the condition every
+// millisecond.
+func Within(t testing.TB, patience time.Duration, what string, holds func() bool) {
 	t.Helper()
 	look := time.NewTicker(time.Millisecond)
 	defer look.Stop()
 	for began := time.Now(); !holds(); <-look.C {
-		if time.Since(began) > Patience {
-			t.Fatalf("%s: not in %v", what, Patience)
+		if time.Since(began) > patience {
+			t.Fatalf("%s: not in %v", what, patience)
 		}
 	}
 }

@@ -34,6 +34,9 @@ func TestOf(t *testing.T) {
 		"<?xml version='1.0'?><Error>Denied":                                   "web page",
 		`{"error":"gated"}`:                                                    "JSON",
 		`{"weight_map":{"a":"model-00001"}}`:                                   "several files",
+		"[0.5, 1.5]":                                                           "JSON",
+		"{\t\"a\": 1}":                                                         "JSON",
+		"VERSION https://GIT-LFS":                                              "git lfs pull",
 		"0.5 1.5\n":                                                            `text: "0.5`,
 		"x" + long:                                                             "text",
 		"GGUF\x03\x00\x00\x00":                                                 "GGUF",
@@ -41,6 +44,11 @@ func TestOf(t *testing.T) {
 		"\x93NUMPY\x01\x00":                                                    ".npy",
 		"\x1c\x00\x00\x00TFL3":                                                 "TensorFlow Lite",
 		"\x1f\x8b\x08\x00\x00":                                                 "gzip",
+		"\x1f\x8b\x08\x08\x00":                                                 "gzip",
+		"\xfd7zXZ\x00\x00":                                                     "xz",
+		"\x28\xb5\x2f\xfd\x04":                                                 "zstd",
+		"7z\xbc\xaf\x27\x1c\x00":                                               "7-Zip",
+		"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n":                                        "a PDF",
 		"BZh91AY&SYxx":                                                         "bzip2",
 		strings.Repeat("a", 257) + "ustar":                                     "tar",
 		zipped(t, "model/data.pkl", "model/data/0"):                            "torch.save: save",
@@ -56,16 +64,26 @@ func TestOf(t *testing.T) {
 		strings.Repeat("\x00", 2*head):                                         "zeros",
 	} {
 		err := Of(strings.NewReader(content), int64(len(content)))
-		if err == nil || !strings.Contains(err.Error(), want) {
+		if err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 500 {
 			t.Errorf("%.40q: %v, want %q", content, err, want)
 		}
+	}
+}
+
+// TestOfLargeFile: Of reads only the beginning and the last byte of a file.
+func TestOfLargeFile(t *testing.T) {
+	err := Of(strings.NewReader("GGUF"+strings.Repeat("\x00", head)), 1<<60)
+	if err == nil || !strings.Contains(err.Error(), "GGUF") {
+		t.Errorf("%v, want GGUF", err)
 	}
 }
 
 // TestOfNumbers: Of returns nil for files of numbers.
 func TestOfNumbers(t *testing.T) {
 	for _, content := range []string{"\x00\x00\x80\x3f", "\x00\x00\x00\x00", "\x80\x02\x95\x3f",
-		"\xcd\xcc\xcc\x3d\xcd\xcc\x4c\x3e", "PK\x03\x3f", "abc"} {
+		"\xcd\xcc\xcc\x3d\xcd\xcc\x4c\x3e", "PK\x03\x3f", "abc", "abc\x7f", "abcd\xff",
+		// These end as a pickle ends, and do not begin as one.
+		"\x81\x02}.", "\x80\x01}.", "\x80\x06}.", "\x80\x02\x00."} {
 		if err := Of(strings.NewReader(content), int64(len(content))); err != nil {
 			t.Errorf("%q: %v", content, err)
 		}

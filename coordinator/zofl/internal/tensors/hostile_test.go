@@ -309,6 +309,41 @@ func TestEveryHalf(t *testing.T) {
 	}
 }
 
+// TestRounds: a parameter becomes the nearest element of 16 bits, of two the even one. A NaN stays
+// a NaN even if its bits are too low for the element.
+func TestRounds(t *testing.T) {
+	for kind, cases := range map[string]map[uint32]uint16{
+		"float16": {
+			0x3f801000: 0x3c00, 0x3f801001: 0x3c01, 0x3f803000: 0x3c02, // near 1
+			0xbf803000: 0xbc02,
+			0x33800000: 1, 0x33000000: 0, 0x33000001: 1, 0x34200000: 2, 0x34600000: 4, // subnormal
+			0x387fe000: 0x0400,                     // rounds up to the smallest normal
+			0x477fefff: 0x7bff, 0x477ff000: 0x7c00, // the largest, and infinite
+			0x7f800001: 0x7e00, 0xff801fff: 0xfe00, 0x7f802000: 0x7c01,
+		},
+		"bfloat16": {
+			0x3f808000: 0x3f80, 0x3f808001: 0x3f81, 0x3f818000: 0x3f82, 0x3f817fff: 0x3f81,
+			0xbf818000: 0xbf82,
+			0x00008000: 0, 0x00008001: 1, 0x00018000: 2, 0x80018000: 0x8002, // subnormal
+			0x7f7f7fff: 0x7f7f, 0x7f7f8000: 0x7f80, 0xff7fffff: 0xff80,
+			0x7f800001: 0x7fc0, 0xff80ffff: 0xffc0, 0x7f810000: 0x7f81,
+		},
+	} {
+		e := floatOf(kind, binary.LittleEndian)
+		for from, want := range cases {
+			b := make([]byte, 2)
+			e.put(b, math.Float32frombits(from))
+			if got := binary.LittleEndian.Uint16(b); got != want {
+				t.Errorf("%s: %08x became %04x, want %04x", kind, from, got, want)
+			}
+		}
+		inf := float32(math.Inf(-1))
+		if err := e.fits([]float32{inf, -inf, float32(math.NaN()), 1e-30}); err != nil {
+			t.Errorf("%s: what an element can hold is refused: %v", kind, err)
+		}
+	}
+}
+
 // Elements that lie in several fields, as old writers of protocol buffers put them.
 func TestUnpackedFloats(t *testing.T) {
 	one := protowire.AppendFixed32(protowire.AppendTag(nil, tensorFloats, protowire.Fixed32Type),
