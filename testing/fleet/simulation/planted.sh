@@ -209,8 +209,10 @@ plant late-without-discount coordinator/internal/late/batch.go \
 plant claim-not-heard coordinator/internal/engine/claims.go \
 	'case c.End != nil || c.holds(claim) || ' \
 	'case c.End != nil || c.N > 0 || c.holds(claim) || '
-plant pause-forgotten coordinator/internal/engine/decided.go \
-	'		c.halt.paused = p
+plant pause-forgotten coordinator/internal/engine/decide.go \
+	'	default:
+		c.emitEvent(report.Event{Kind: report.RunPaused, Reason: p.Reason})
 ' \
-	'		_ = p
+	'	default:
+		c.halt.Pause = nil
 '
