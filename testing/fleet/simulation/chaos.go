@@ -237,10 +237,11 @@ func (w *world) heal() {
 		if p.broker != nil && p.broker.handle != nil && p.broker.handle != w.server.holder {
 			p.broker.handle.depose()
 		}
+		p.loops = 0
 		p.disk.Fail(0, 0, nil)
 		p.disk.Limit(math.MaxInt64)
 		if p.p != nil {
-			p.p.fuse = -1
+			p.p.fuse, p.p.quits = -1, false
 		} else if p.device == nil || !p.device.ended {
 			p.away = now
 		}

@@ -23,15 +23,6 @@ type network struct {
 	cuts          map[string]cut // by party
 }
 
-// A cut is the fault of a party's connection.
-type cut int
-
-const (
-	whole  cut = iota
-	loud       // the party knows that it is offline
-	silent     // the network drops what the party sends
-)
-
 // A packet is a message on its way to one listener.
 type packet struct {
 	bus.Message
@@ -93,13 +84,13 @@ func (n *network) arrange() {
 
 // send queues a message for all listeners and returns their number.
 func (n *network) send(from *process, m bus.Message) int {
-	if n.cuts[from.party] != whole {
+	if n.cuts[from.party].mute {
 		return 1 // nobody tells the sender that nobody listens
 	}
 	number, heard := from.numbers[m.Subject], 0
 	from.numbers[m.Subject]++
 	add := func(k *packet) {
-		if n.cuts[k.to().party] == whole {
+		if !n.cuts[k.to().party].deaf {
 			n.pending = append(n.pending, k)
 		}
 	}
@@ -108,7 +99,7 @@ func (n *network) send(from *process, m bus.Message) int {
 		heard++
 	}
 	for _, s := range n.subscriptions {
-		if n.cuts[s.p.party] != loud && matches(s.pattern, m.Subject) {
+		if !n.cuts[s.p.party].offline && matches(s.pattern, m.Subject) {
 			add(&packet{Message: m, from: from, number: number, sub: s})
 			heard++
 		}
@@ -119,9 +110,12 @@ func (n *network) send(from *process, m bus.Message) int {
 	return heard
 }
 
-// sever cuts a party's connection. Packets on the way to the party are lost.
+// sever cuts a party's connection. Packets on the way to a party that is deaf now are lost.
 func (n *network) sever(party string, how cut) {
 	n.cuts[party] = how
+	if !how.deaf {
+		return
+	}
 	n.pending = slices.DeleteFunc(n.pending, func(k *packet) bool { return k.to().party == party })
 }
 
@@ -152,7 +146,7 @@ func (p *process) reach(operation string) error {
 	switch {
 	case !p.may(operation):
 		return bus.ErrClosed
-	case p.w.net.cuts[p.party] == loud:
+	case p.w.net.cuts[p.party].offline:
 		return bus.ErrOffline
 	}
 	return nil

@@ -18,15 +18,17 @@ import (
 
 // A party is a coordinator or a device, as a sequence of lives.
 type party struct {
-	name   string
-	order  int
-	lives  int
-	p      *process  // nil while the party is down
-	away   time.Time // when it restarts
-	disk   *disktest.Disk
-	faulty bool    // its disk failed in this life
-	device *device // either this or broker is set
-	broker *broker
+	name    string
+	order   int
+	lives   int
+	p       *process  // nil while the party is down
+	away    time.Time // when it restarts
+	disk    *disktest.Disk
+	faulty  bool    // its disk failed in this life
+	loops   int     // how often it is still restarted in a loop
+	orderly bool    // its lives in the loop stop in an orderly way
+	device  *device // either this or broker is set
+	broker  *broker
 }
 
 // A device has its store in storeDir on its disk. A coordinator has its log in logDir.

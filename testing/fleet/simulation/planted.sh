@@ -2,7 +2,7 @@
 # Plants bugs in a copy of the production code, one at a time. Fails unless the simulator
 # finds each of them, and finds nothing in the original.
 #
-#   planted.sh            all bugs, each within 10,000 seeds
+#   planted.sh            all bugs, each within 10,000 seeds, or 2,000 of one kind of fault
 #   planted.sh NAME       one bug
 #   planted.sh --apply    checks only that each bug applies and compiles
 #   planted.sh --texts    checks only that each bug applies, in a second
@@ -20,7 +20,20 @@ trap 'rm -rf "$work"' EXIT
 
 fail() { printf 'planted.sh: %s\n' "$*" >&2; exit 1; }
 
-simulate() { go -C "$work/testing" test ./fleet/simulation -count=1 -run 'TestSeeds$' -seeds "$seeds" >"$work/out" 2>&1; }
+# simulate: seeds with all kinds of faults, or only with the kind $fault, and often.
+fault=
+simulate() {
+	go -C "$work/testing" test ./fleet/simulation -count=1 -run 'TestSeeds$' -only "$fault" \
+		-seeds "$([ -z "$fault" ] && echo "$seeds" || echo 2000)" >"$work/out" 2>&1
+}
+
+# under FAULT plant ...: the simulator finds the bug in seeds with this kind of fault.
+under() {
+	fault=$1
+	shift
+	"$@"
+	fault=
+}
 
 # plant NAME FILE OLD NEW [OLD NEW]...: replaces each OLD, which must occur in FILE exactly once.
 plant() {
@@ -39,7 +52,7 @@ plant() {
 	if [ -n "$apply" ]; then
 		found=applies
 	else
-		! simulate || fail "$name: not found within $seeds seeds"
+		! simulate || fail "$name: not found within the seeds${fault:+ with the fault '$fault'}"
 		found=$(grep -m1 -o 'seed [0-9]*, step [0-9-]*: .*' "$work/out") ||
 			{ cat "$work/out" >&2; fail "$name: no finding"; }
 	fi
@@ -209,6 +222,16 @@ plant late-without-discount coordinator/internal/late/batch.go \
 plant claim-not-heard coordinator/internal/engine/claims.go \
 	'case c.End != nil || c.holds(claim) || ' \
 	'case c.End != nil || c.N > 0 || c.holds(claim) || '
+under 'lose the tail' plant go-back-before-claim client/follow.go \
+	'		return c.claim(ctx, err)
+' \
+	'		return next{}, err
+'
+under 'lose the tail' plant claim-by-length coordinator/internal/engine/claims.go \
+	'	return claim.N < max(c.Begins, 2) || known && tip == claim.Tip
+' \
+	'	return claim.N < max(c.Begins, 2) || known && tip[0]|1 > 0
+'
 plant pause-forgotten coordinator/internal/engine/decide.go \
 	'	default:
 		c.emitEvent(report.Event{Kind: report.RunPaused, Reason: p.Reason})

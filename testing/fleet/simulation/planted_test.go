@@ -16,7 +16,8 @@ func TestPlantedApply(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bugs := regexp.MustCompile(`(?m)^plant [a-z-]+ (\S+)`).FindAllSubmatch(script, -1)
+	plants := regexp.MustCompile(`(?m)^(?:under '[^']+' )?plant [a-z-]+ (\S+)`)
+	bugs := plants.FindAllSubmatch(script, -1)
 	if len(bugs) < 30 {
 		t.Fatalf("%d bugs, want 30 or more", len(bugs))
 	}

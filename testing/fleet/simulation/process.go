@@ -29,6 +29,8 @@ type process struct {
 	fuse    int // operations until it crashes; negative: none planned
 	dead    bool
 	between bool // it crashes once it has stored a vector
+	orderly bool // at the end of the fuse it stops in an orderly way
+	quits   bool // it is to stop
 	inboxes int
 	numbers map[string]int // messages sent, by subject
 }
@@ -58,6 +60,9 @@ func (w *world) start(party string, order, life int, run func(*process) error) *
 func (p *process) may(operation string) bool {
 	if p.dead {
 		return false
+	}
+	if p.fuse == 0 && p.orderly {
+		p.fuse, p.quits = -1, true
 	}
 	if p.fuse == 0 {
 		p.dead = true

@@ -49,7 +49,9 @@ type world struct {
 }
 
 // newWorld returns the world of a seed. If out is not nil, the world writes the transcript to out.
-func newWorld(seed uint64, out io.Writer) (*world, error) {
+// If only is not empty, the seed has no other kind of fault; the world is nil if only does not fit
+// the seed.
+func newWorld(seed uint64, only string, out io.Writer) (*world, error) {
 	w := &world{
 		seed: seed, rng: rand.New(rand.NewPCG(seed, 0x5eed)), activity: make(chan struct{}, 1),
 		net:    network{inboxes: map[string]*inbox{}, cuts: map[string]cut{}},
@@ -58,6 +60,9 @@ func newWorld(seed uint64, out io.Writer) (*world, error) {
 	var err error
 	if w.scenario, err = scenario.Draw(w.rng, fitting()); err != nil {
 		return nil, err
+	}
+	if only != "" && !focus(w.scenario, only) {
+		return nil, nil
 	}
 	w.book = book.New(reporter{w}, w.scenario)
 	w.server = &server{w: w}
@@ -183,7 +188,10 @@ func (w *world) launch(p *party) {
 	w.locked(func() { w.note(nil, "%s starts", p.name) })
 	p.lives++
 	p.faulty = false
-	p.p = w.start(p.name, p.order, p.lives, p.live)
+	w.locked(func() { // until its fuse is set, it performs no operation
+		p.p = w.start(p.name, p.order, p.lives, p.live)
+		w.again(p)
+	})
 }
 
 func (p *party) live(life *process) error {
@@ -251,9 +259,9 @@ func (w *world) bury(p *party) bool {
 		return false
 	}
 	w.mu.Lock()
-	dead := life.dead
+	dead, quits := life.dead, life.quits && w.server.busy(life) == nil
 	w.mu.Unlock()
-	if !dead && !life.over() {
+	if !dead && !quits && !life.over() {
 		return false
 	}
 	life.finish()
@@ -261,7 +269,7 @@ func (w *world) bury(p *party) bool {
 	defer w.mu.Unlock()
 	p.p = nil
 	w.server.leave(life)
-	p.away = time.Now().Add(w.absence())
+	p.away = time.Now().Add(w.absence(p))
 	if p.faulty || !w.scenario.Stored {
 		// The last reply of the device may not be on its disk.
 		w.book.Forget(p.name)
@@ -287,9 +295,12 @@ func (w *world) reopen(p *party, dead bool) {
 }
 
 // absence returns how long a party stays down.
-func (w *world) absence() time.Duration {
-	if w.calm {
+func (w *world) absence(p *party) time.Duration {
+	switch {
+	case w.calm:
 		return 0
+	case p.loops > 0:
+		return time.Duration(w.rng.IntN(1000)) * time.Millisecond
 	}
 	return scenario.Pick(w.rng, 0, time.Second, 10*time.Second, 2*time.Minute) +
 		time.Duration(w.rng.IntN(1000))*time.Millisecond
