@@ -143,12 +143,12 @@ module() {
 	go -C "$1" build -o /dev/null ./... # a module of one program would have it beside its source
 }
 
-# compiles OS: the tests of all modules compile for a system on which nothing here runs them.
+# compiles SYSTEM...: packages and tests of all modules compile for systems on which nothing here
+# runs them.
 compiles() {
 	local dir
-	while read -r dir; do
-		GOOS=$1 go -C "$dir" vet ./... || fail "go vet in $dir for $1"
-	done <"$work/modules"
+	while read -r dir; do echo "$PWD/$dir"; done <"$work/modules" |
+		go -C testing run ./cmd/typecheck "$@" || fail "something does not compile"
 }
 
 # tested DIR FLAG...: the module's packages that have tests, and where they are, but for the
@@ -350,8 +350,7 @@ whole() {
 
 # What else all checks: other languages with their engines, a browser, and emulators.
 elsewhere() {
-	add "compiles for Windows" compiles windows
-	add "compiles for macOS" compiles darwin
+	add "compiles for Windows and macOS" compiles windows darwin
 	add "Java and Kotlin devices, the Android library" phones
 	add "the Python package" package
 	add "architectures of phones and Raspberry Pis" testing/mobile/qemu.sh
