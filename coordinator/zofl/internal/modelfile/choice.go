@@ -3,6 +3,7 @@
 package modelfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,7 +19,11 @@ import (
 type Choice struct {
 	File  string
 	Train []string // patterns of the names of tensors
+
+	flag string // the flag that names File; "": --initial
 }
+
+func (c *Choice) name() string { return cmp.Or(c.flag, "--initial") }
 
 // Flags adds the flags of a command that computes the model.
 func (c *Choice) Flags(cmd *cobra.Command) {
@@ -42,7 +47,7 @@ func (c *Choice) Read() ([]float32, error) {
 	if tensors.Format(c.File) == ".f32" {
 		x, err := vector.Read(c.File)
 		if err != nil {
-			return nil, cli.FileFault("--initial", c.File, err)
+			return nil, cli.FileFault(c.name(), c.File, err)
 		}
 		return x, c.nameless()
 	}
@@ -60,7 +65,7 @@ func (c *Choice) ReadFinite() ([]float32, error) {
 	if c.File == "" || tensors.Format(c.File) == ".f32" {
 		x, err := c.Read()
 		if err == nil {
-			err = finite(c.File, []tensors.Tensor{{Len: uint64(len(x))}}, x)
+			err = finite(c.name()+" "+c.File, []tensors.Tensor{{Len: uint64(len(x))}}, x)
 		}
 		return x, err
 	}
@@ -69,21 +74,23 @@ func (c *Choice) ReadFinite() ([]float32, error) {
 		return nil, err
 	}
 	defer chosen.Close()
-	return chosen.Finite()
+	return chosen.finite(c.name())
 }
 
 // Finite returns the parameters as Params does. Finite returns a usage error with the position of a
 // parameter that is NaN or infinite.
-func (m *Model) Finite() ([]float32, error) {
+func (m *Model) Finite() ([]float32, error) { return m.finite("--initial") }
+
+func (m *Model) finite(flag string) ([]float32, error) {
 	x, err := m.Params()
 	if err == nil {
-		err = finite(m.Name, m.Selection.Tensors, x)
+		err = finite(flag+" "+m.Name, m.Selection.Tensors, x)
 	}
 	return x, err
 }
 
 // finite returns an error if an element of a file's tensors is NaN or infinite, because no loss of
-// such parameters is a number.
+// such parameters is a number. file is the file with the flag that names it.
 func finite(file string, list []tensors.Tensor, x []float32) error {
 	for _, t := range list {
 		first, bad := -1, 0
@@ -99,7 +106,7 @@ func finite(file string, list []tensors.Tensor, x []float32) error {
 			if t.Name != "" {
 				what = fmt.Sprintf("tensor %q: its", t.Name)
 			}
-			return cli.Usage(fmt.Errorf("--initial %s: %s element %s is %v, and so %d of its %d parameters "+
+			return cli.Usage(fmt.Errorf("%s: %s element %s is %v, and so %d of its %d parameters "+
 				"are not finite, where a loss is none: repair the model", file, what,
 				place(uint64(first), t.Shape), x[first], bad, t.Len))
 		}
@@ -152,7 +159,7 @@ type Model struct {
 }
 
 // Open opens the file and chooses its tensors.
-func (c *Choice) Open() (*Model, error) { return openModel("--initial", c.File, c.Train) }
+func (c *Choice) Open() (*Model, error) { return openModel(c.name(), c.File, c.Train) }
 
 // openModel opens a model file that a flag names.
 func openModel(flag, name string, train []string) (*Model, error) {

@@ -2,6 +2,7 @@ package offer
 
 import (
 	"bytes"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -18,7 +19,7 @@ func TestNarrowBroker(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, most := range []int{700, 4096, 61000} {
-		f, err := Open(name)
+		f, err := Open(name, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}

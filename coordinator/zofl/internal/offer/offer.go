@@ -32,69 +32,10 @@ const numberLen = 8
 // ErrOther means that a file does not have the expected SHA-256.
 var ErrOther = errors.New("another SHA-256")
 
-// A File is an open file that devices may fetch.
-type File struct {
-	SHA256 string
-
-	file   *os.File
-	size   int64
-	shares *shares
-}
-
-// Open opens a file and hashes it. The file must not change while devices may fetch it.
-func Open(name string) (*File, error) {
-	file, err := regular.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	f := &File{file: file}
-	if f.SHA256, f.size, err = hash(file); err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	f.shares = newShares(f.size)
-	return f, nil
-}
-
 func hash(r io.Reader) (sum string, size int64, err error) {
 	h := sha256.New()
 	size, err = io.Copy(h, r)
 	return hex.EncodeToString(h.Sum(nil)), size, err
-}
-
-// Serve answers the requests of a run's devices until the caller calls stop. stop also closes the
-// file. If several processes serve the file, one of them answers each request.
-func (f *File) Serve(nc *nats.Conn, run string) (stop func() error, err error) {
-	answer := func(m *nats.Msg) { f.answer(m, nc.MaxPayload()) }
-	sub, err := nc.QueueSubscribe(subjects.AllFiles(run), "zofl", answer)
-	if err != nil {
-		return nil, errors.Join(err, f.file.Close())
-	}
-	return func() error {
-		err := sub.Unsubscribe()
-		if errors.Is(err, nats.ErrConnectionClosed) {
-			err = nil
-		}
-		return errors.Join(err, f.file.Close())
-	}, nil
-}
-
-// answer sends a piece of the file. answer ignores malformed requests, and requests of a device
-// that has fetched more than its share. payload is the largest message, in bytes, that the broker
-// of this connection accepts.
-func (f *File) answer(m *nats.Msg, payload int64) {
-	at, most, ok := parse(m.Data)
-	if !ok || !subjects.AnswersTo(subjects.ID(m.Subject), m.Reply) || at > uint64(f.size) {
-		return
-	}
-	n := min(uint64(f.size)-at, wire.Room(payload, min(most, wire.MaxPiece)))
-	if !f.shares.take(subjects.ID(m.Subject), int(n)) {
-		return
-	}
-	b := make([]byte, numberLen+n)
-	binary.LittleEndian.PutUint64(b, uint64(f.size))
-	if n, _ := f.file.ReadAt(b[numberLen:], int64(at)); n == len(b)-numberLen {
-		_ = m.Respond(b) // a device without an answer asks again
-	}
 }
 
 // parse decodes a request.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -41,7 +42,7 @@ func newOffered(t *testing.T) *offered {
 	if err := os.WriteFile(name, o.content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f, err := Open(name)
+	f, err := Open(name, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

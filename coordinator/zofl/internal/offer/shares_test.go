@@ -2,6 +2,7 @@ package offer
 
 import (
 	"bytes"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -21,7 +22,7 @@ func TestGreedyDevice(t *testing.T) {
 	if err := os.WriteFile(name, bytes.Repeat([]byte("zofl"), wire.MaxPiece/2), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f, err := Open(name)
+	f, err := Open(name, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

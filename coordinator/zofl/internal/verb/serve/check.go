@@ -31,5 +31,7 @@ func (f *serveFlags) check(cmd *cobra.Command) error {
 		"leave out --store or --jetstream", "store")
 	refuse(f.sync.unsynced, "--allow-unsynced asks no server: leave out one of the two",
 		"system-url", "system-creds")
+	refuse(f.offer.file == "", "it names tensors of the file of --offer: add that, or leave this out",
+		"train")
 	return failed
 }

@@ -93,7 +93,7 @@ func (f *serveFlags) enrolled(jetStream string) (cfg broker.Config, user []nats.
 		return cfg, nil, err
 	}
 	d, err := enrol.Make(f.guard.auth, enrol.About{Run: f.run, Dense: f.dense,
-		Secure: f.secure, Model: f.offer != "", Listen: f.listen,
+		Secure: f.secure, Model: f.offer.file != "", Listen: f.listen,
 		URL: "tls://" + net.JoinHostPort(names[0], port)})
 	if err != nil {
 		return cfg, nil, fmt.Errorf("--auth: %w", err)

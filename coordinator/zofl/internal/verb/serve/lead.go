@@ -20,7 +20,6 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 	"github.com/zofl/zofl/coordinator/zofl/internal/logkind"
-	"github.com/zofl/zofl/coordinator/zofl/internal/offer"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/coordinator/zofl/internal/pause"
 	"github.com/zofl/zofl/coordinator/zofl/internal/traces"
@@ -57,7 +56,7 @@ func (f *serveFlags) serve(cmd *cobra.Command) error {
 		}
 	}
 	defer log.Close()
-	withdraw, err := f.offerModel(nc, logger)
+	withdraw, err := f.offerModel(ctx, log, nc, logger)
 	if err != nil {
 		return err
 	}
@@ -96,27 +95,6 @@ func (f *serveFlags) serve(cmd *cobra.Command) error {
 			return cli.AsUsage(cli.Classify(err))
 		}
 	}
-}
-
-// offerModel lets devices fetch the file of --offer, until withdraw is called.
-func (f *serveFlags) offerModel(nc *nats.Conn, logger *slog.Logger) (withdraw func(), err error) {
-	if f.offer == "" {
-		return func() {}, nil
-	}
-	file, err := offer.Open(f.offer)
-	if err != nil {
-		return nil, cli.FileFault("--offer", f.offer, err)
-	}
-	stop, err := file.Serve(nc, f.run)
-	if err != nil {
-		return nil, err
-	}
-	logger.Info("offering the model", "file", f.offer, "sha256", file.SHA256)
-	return func() {
-		if err := stop(); err != nil {
-			logger.Warn("offering the model", "err", err)
-		}
-	}, nil
 }
 
 // away says whether an error means that the broker does not answer. Such an error may pass.

@@ -42,7 +42,7 @@ type serveFlags struct {
 	dense              bool // the run's transport
 	secure             bool // the run has secure aggregation
 	keyFile            string
-	offer              string             // file of the model
+	offer              offerFlags
 	traces             string             // address of a collector, "" for none
 	private            ed25519.PrivateKey // signs; nil: nothing is signed
 }
@@ -100,6 +100,7 @@ standard error. With --json, events go to standard output, one per line.`,
 	f.guard.flags(cmd)
 	f.web.flags(cmd)
 	f.http.flags(cmd)
+	f.offer.flags(cmd)
 	fs := cmd.Flags()
 	fs.StringVar(&f.store, "store", "",
 		"directory of the log, and of the JetStream of a broker that serve starts")
@@ -134,8 +135,6 @@ standard error. With --json, events go to standard output, one per line.`,
 			"by need the same file")
 	fs.BoolVar(&f.attached, "attached", false, "end when standard input ends, and so with the "+
 		"program at its other end, even if somebody kills that")
-	fs.StringVar(&f.offer, "offer", "", "file of the model that the run begins with: devices fetch "+
-		"it with --fetch while this command runs")
 	fs.StringVar(&f.traces, "traces", "", "`URL` of an OpenTelemetry collector that gets a span of "+
 		"each round, by OTLP over HTTP, such as http://127.0.0.1:4318; default: none")
 	f.logFormat.Flag(cmd)
@@ -187,6 +186,9 @@ func (f *serveFlags) read(ctx context.Context, args []string) error {
 		if f.run != "" && f.run != f.plan.Run {
 			return cli.Usage(fmt.Errorf("--run %s: %s is the plan of run %s: leave out --run",
 				f.run, args[0], f.plan.Run))
+		}
+		if err := f.offer.check(f.plan); err != nil {
+			return err
 		}
 		f.run, f.dense, f.secure = f.plan.Run, f.plan.SendsVectors(), f.plan.Summed()
 	}

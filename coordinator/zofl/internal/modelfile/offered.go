@@ -1,0 +1,78 @@
+package modelfile
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/regular"
+	"github.com/zofl/zofl/coordinator/zofl/internal/tensors"
+	"github.com/zofl/zofl/plan"
+)
+
+// CheckOffered returns a usage error unless the file of --offer has the parameters with which a
+// plan's run begins. train are the patterns of --train. Without patterns, the parameters are the
+// tensors that the plan's segments are named after, or else all floats, as in `zofl plan`.
+func CheckOffered(file string, train []string, p *plan.Plan) error {
+	refuse := func(text string, args ...any) error {
+		return cli.Usage(fmt.Errorf("--offer %s: "+text, append([]any{file}, args...)...))
+	}
+	opened, err := regular.Open(file)
+	if err != nil {
+		return cli.FileFault("--offer", file, err)
+	}
+	opened.Close()
+	if p.Initial != plan.Given {
+		return refuse("the plan's initial is %v, so the run begins with no file: leave out --offer, or "+
+			"make the plan with zofl plan --initial %s", p.Initial, file)
+	}
+	c := Choice{File: file, Train: train, flag: "--offer"}
+	if len(train) == 0 && isModel(file) {
+		if c.Train, err = namedBy(p.Segments, file); err != nil {
+			return err
+		}
+	}
+	x, err := c.ReadFinite()
+	if err != nil {
+		return err
+	}
+	const remedy = "offer the file that the plan was made with, with the same --train, or make a " +
+		"plan of this one with zofl plan --initial"
+	if uint64(len(x)) != p.Dim {
+		return refuse("it has %d parameters, and the plan's dim is %d: "+remedy, len(x), p.Dim)
+	}
+	if got := replica.InitialDigest(x); !bytes.Equal(got, p.InitialDigest) {
+		return refuse("its parameters have the digest %v, and the plan's initial_digest is %v: "+remedy,
+			got, p.InitialDigest)
+	}
+	return nil
+}
+
+// namedBy returns the names of a file's tensors that segments are named after. namedBy returns nil
+// unless every segment is named after a tensor.
+func namedBy(segments []plan.Segment, file string) ([]string, error) {
+	f, err := tensors.Open(file)
+	if err != nil {
+		return nil, cli.FileFault("--offer", file, err)
+	}
+	defer f.Close()
+	lengths := map[string]uint64{}
+	for _, s := range segments {
+		lengths[s.Name] = s.Len
+	}
+	var names []string
+	for _, t := range f.Tensors {
+		for _, name := range []string{plainName(t.Name), hashedName(t.Name)} {
+			if n, ok := lengths[name]; ok && n == t.Len {
+				names = append(names, t.Name)
+				delete(lengths, name)
+				break
+			}
+		}
+	}
+	if len(lengths) > 0 {
+		return nil, nil
+	}
+	return names, nil
+}
