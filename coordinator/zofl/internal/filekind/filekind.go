@@ -6,17 +6,36 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"path"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
 const (
 	toSafetensors = "save its tensors with safetensors.torch.save_file"
 	again         = "copy or download it again"
+
+	fromSafetensors = "take the model from which it was made, in .safetensors"
 )
+
+// ErrText means that a file is text, and no kind of text that the package knows.
+var ErrText = errors.New("it is text")
+
+// pointers are the beginnings of small texts that stand for large files, with the command that
+// fetches these.
+var pointers = []struct{ begin, kind, cure string }{
+	{"version https://git-lfs", "a Git LFS pointer", "run git lfs pull where it is"},
+	{"version https://hawser", "a Git LFS pointer", "run git lfs pull where it is"},
+	{"version http://git-media", "a Git LFS pointer", "run git lfs pull where it is"},
+	{"# git-media", "a Git LFS pointer", "run git lfs pull where it is"},
+	{"# xet version", "a pointer of git-xet", "fetch the file with git xet, or download it"},
+	{"/annex/objects/", "a pointer of git-annex", "run git annex get where it is"},
+	{"outs:", "a file of DVC", "run dvc pull, and name the file itself"},
+}
 
 // signatures are the bytes that files of a format have at their beginning or at another position. A
 // signature has at least four bytes, which a file of numbers hardly ever has by chance.
@@ -25,7 +44,7 @@ var signatures = []struct {
 	magic      string
 	kind, cure string
 }{
-	{0, "GGUF", "a GGUF file", "take the model from which it was made, in .safetensors"},
+	{0, "GGUF", "a GGUF file", fromSafetensors},
 	{0, "\x89HDF\r\n\x1a\n", "an HDF5 file, as Keras saves it", "save its weights with numpy.savez"},
 	{0, "\x93NUMPY", "an array of NumPy", "end its name in .npy"},
 	{4, "TFL3", "a TensorFlow Lite model", "save the weights that it was made from with numpy.savez"},
@@ -37,6 +56,13 @@ var signatures = []struct {
 	{4, "1AY&SY", "compressed with bzip2", "unpack it"},
 	{257, "ustar", "a tar archive", "unpack it"},
 	{0, "\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19", "a file of torch.save", toSafetensors},
+	{0, "lmgg", "a GGML file", fromSafetensors},
+	{0, "tjgg", "a GGML file", fromSafetensors},
+	{4, "ORTM", "a model of ONNX Runtime", "take the .onnx from which it was made"},
+	{0, "\x04\x22\x4d\x18", "compressed with lz4", "unpack it"},
+	{0, "Rar!\x1a\x07", "a RAR archive", "unpack it"},
+	{0, "\x89PNG", "a picture", "name the model's file"},
+	{0, "PAR1", "a Parquet file", "name the model's file"},
 	{0, "%PDF-", "a PDF", "name the model's file"},
 }
 
@@ -151,40 +177,87 @@ func pickle(src io.ReaderAt, begin []byte, size int64) bool {
 
 // text names the format of a text file that has least bytes or more.
 func text(begin []byte, least int) error {
-	for range utf8.UTFMax - 1 { // begin may end within a character
-		last, _ := utf8.DecodeLastRune(begin)
-		if len(begin) >= head-utf8.UTFMax && last == utf8.RuneError {
-			begin = begin[:len(begin)-1]
-		}
+	content := string(begin)
+	wide, is := fromUTF16(begin)
+	if is {
+		content = wide
 	}
-	printable := func(c rune) bool {
-		return c == '\n' || c == '\r' || c == '\t' || c >= ' ' && c != 0x7f && c != utf8.RuneError
-	}
-	start := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(string(begin), "\ufeff")))
+	start := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(content, "\ufeff")))
 	switch {
-	case len(begin) < least || bytes.IndexFunc(begin, func(c rune) bool { return !printable(c) }) >= 0:
-		return nil
-	case strings.HasPrefix(start, "version https://git-lfs"):
-		return fmt.Errorf("it is a Git LFS pointer, not the file itself: run git lfs pull where it is")
-	case strings.HasPrefix(start, "<"):
+	case isPage(start): // of any encoding
 		return fmt.Errorf("it is a web page (HTML or XML), not the file: download the file itself, " +
 			"logged in if that is needed")
+	case !is && (len(begin) < least || !printable(begin)):
+		return nil
+	}
+	for _, p := range pointers {
+		if strings.HasPrefix(start, p.begin) {
+			return fmt.Errorf("it is %s, not the file itself: %s", p.kind, p.cure)
+		}
+	}
+	switch {
+	case strings.HasPrefix(start, "<") && strings.Contains(start, "ir_version"):
+		return fmt.Errorf("it is an ONNX model as text: save it with onnx.save")
+	case strings.HasPrefix(start, "<"):
+		return fmt.Errorf("it is XML, not the file: download the file itself, logged in if that is needed")
 	case strings.Contains(start, `"weight_map"`):
 		return fmt.Errorf("it is the index of a model in several files: save it in one, with " +
 			"safetensors.torch.save_file")
 	case strings.HasPrefix(start, "{"), strings.HasPrefix(start, "["):
 		return fmt.Errorf("it is JSON: name the model's file")
 	}
-	return fmt.Errorf("it is text: %.40q", start)
+	return fmt.Errorf("%w: %.40q: name the model's file", ErrText, start)
+}
+
+// isPage says whether a text begins as a web page or an answer in XML.
+func isPage(start string) bool {
+	for _, begin := range []string{"<!doctype", "<html", "<?xml", "<!--", "<head", "<body"} {
+		if strings.HasPrefix(start, begin) {
+			return true
+		}
+	}
+	return false
+}
+
+// fromUTF16 decodes a text in units of 16 bits that begins with a byte-order mark. Its first unit
+// after the mark must be an ASCII character.
+func fromUTF16(begin []byte) (string, bool) {
+	var order binary.ByteOrder = binary.LittleEndian
+	switch {
+	case len(begin) < 4:
+		return "", false
+	case bytes.HasPrefix(begin, []byte("\xfe\xff")):
+		order = binary.BigEndian
+	case !bytes.HasPrefix(begin, []byte("\xff\xfe")):
+		return "", false
+	}
+	var units []uint16
+	for i := 2; i+1 < len(begin); i += 2 {
+		units = append(units, order.Uint16(begin[i:]))
+	}
+	content := string(utf16.Decode(units))
+	return content, printable([]byte(content)) && content[0] < utf8.RuneSelf
+}
+
+// printable says whether a file that begins so may be text in UTF-8.
+func printable(begin []byte) bool {
+	for range utf8.UTFMax - 1 { // begin may end within a character
+		last, _ := utf8.DecodeLastRune(begin)
+		if len(begin) >= head-utf8.UTFMax && last == utf8.RuneError {
+			begin = begin[:len(begin)-1]
+		}
+	}
+	return bytes.IndexFunc(begin, func(c rune) bool {
+		return c != '\n' && c != '\r' && c != '\t' && (c < ' ' || c == 0x7f || c == utf8.RuneError)
+	}) < 0
 }
 
 // cures are remedies for files of other formats, by the ending of the file's name.
 var cures = map[string]string{
 	".pt": toSafetensors, ".pth": toSafetensors, ".bin": toSafetensors, ".ckpt": toSafetensors,
 	".pkl": toSafetensors, ".pickle": toSafetensors,
-	".gguf": "take the model from which it was made, in .safetensors",
-	".ggml": "take the model from which it was made, in .safetensors",
-	".h5":   "save its weights with numpy.savez", ".hdf5": "save its weights with numpy.savez",
+	".gguf": fromSafetensors, ".ggml": fromSafetensors,
+	".h5": "save its weights with numpy.savez", ".hdf5": "save its weights with numpy.savez",
 	".keras": "save its weights with numpy.savez", ".tflite": "save its weights with numpy.savez",
 	".pb": "save its weights with numpy.savez", ".mlmodel": "save its weights with numpy.savez",
 	".zip": "unpack it", ".gz": "unpack it", ".xz": "unpack it", ".tar": "unpack it",

@@ -56,6 +56,13 @@ func onnxConstant(output string, dims []uint64) string {
 	return string(onnxBytes(modelGraph, string(onnxBytes(graphNode, string(node)))))
 }
 
+// onnxNode returns a model with a Constant node that has one attribute.
+func onnxNode(output string, attribute []byte) string {
+	node := bytes.Join([][]byte{onnxBytes(nodeOutput, output), onnxBytes(nodeKind, "Constant"),
+		onnxBytes(nodeAttribute, string(attribute))}, nil)
+	return string(onnxBytes(modelGraph, string(onnxBytes(graphNode, string(node)))))
+}
+
 func onnxBytes(number protowire.Number, value string) []byte {
 	return protowire.AppendString(protowire.AppendTag(nil, number, protowire.BytesType), value)
 }
@@ -91,13 +98,18 @@ var hostile = map[string]map[string]string{
 		"text":                    "1234567",
 		"no .safetensors":         "123456\x00",
 		"header claims":           "\xff\xff\xff\xff\xff\xff\xff\x7f{}",
+		"first 8 bytes":           "\x08\x01\x12\x00\x00\x00\x00\x00xyz",
+		"pickle":                  "\x80\x04\x95\xef\x00\x00\x00\x00\x00\x00\x00}q\x00.",
+		"zeros":                   strings.Repeat("\x00", 2048),
 		"header claims 100000001": "\x01\xe1\xf5\x05\x00\x00\x00\x00{}",
 		"header claims 3 bytes":   "\x03\x00\x00\x00\x00\x00\x00\x00{}",
 		"torch.save":              "PK\x03\x04" + strings.Repeat("0", 60),
 		"Git LFS pointer":         "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n",
-		"are F64: convert it to float32 first": safetensors(
+		"are F64: convert it to float32; no tensor": safetensors(
 			`{"a":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}`, two),
-		"are I32, which cannot be trained": safetensors(
+		"damaged: copy or download it again": safetensors(
+			`{"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}}`, two),
+		"are I32, which cannot be trained; no tensor": safetensors(
 			`{"a":{"dtype":"I32","shape":[2],"data_offsets":[0,8]}}`, two),
 		"not a JSON object": safetensors(`[]`, ""),
 		"no tensor":         safetensors(`{"__metadata__":{}}`, ""),
@@ -124,13 +136,18 @@ var hostile = map[string]map[string]string{
 			`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}} {}`, two),
 	},
 	".onnx": {
-		"empty":           "",
-		"no tensor":       onnxModel(),
-		"onnx.save":       "\xff",
-		"unexpected EOF":  "\x3a\x7f12",
-		"not [3] float32": onnxModel(onnxFloats("w", []uint64{3}, onnxBytes(tensorRaw, two))),
-		"not [2] float32": onnxModel(onnxFloats("w", []uint64{2})),
-		"not [] float32":  onnxModel(onnxFloats("w", nil, onnxBytes(tensorRaw, "12345"))),
+		"empty":                             "",
+		"no tensor is in it: name the file": onnxModel(),
+		"dense initializers of its main graph": string(onnxBytes(modelGraph,
+			string(onnxBytes(15, string(onnxBytes(1, "")))))),
+		`such as "list", are constants in nodes`: onnxNode("list",
+			append(onnxBytes(attributeFloats, two), onnxVarint(20, 6)...)),
+		`such as "few", are constants in nodes`: onnxNode("few", onnxBytes(attributeSparse, "")),
+		"onnx.save":                             "\xff",
+		"unexpected EOF":                        "\x3a\x7f12",
+		"not [3] float32":                       onnxModel(onnxFloats("w", []uint64{3}, onnxBytes(tensorRaw, two))),
+		"not [2] float32":                       onnxModel(onnxFloats("w", []uint64{2})),
+		"not [] float32":                        onnxModel(onnxFloats("w", nil, onnxBytes(tensorRaw, "12345"))),
 		"elements twice": onnxModel(onnxFloats("w", []uint64{2},
 			onnxBytes(tensorRaw, two), onnxBytes(tensorFloats, two))),
 		"a side of -1": onnxModel(onnxFloats("w", []uint64{1<<64 - 1})),
@@ -150,8 +167,12 @@ var hostile = map[string]map[string]string{
 	},
 	".npz": {
 		"numpy.savez": "PK\x03\x04",
-		"unpack it":   archive("a.txt", "b"),
-		"header":      archive("a.npy", "\x93NUMPY\x02\x00\xff\xff\xff\xff"),
+		"unsupported compression algorithm: save it with numpy.savez": strings.ReplaceAll(
+			strings.ReplaceAll(archive("a.npy", two), "PK\x03\x04\x14\x00\x08\x00\x00",
+				"PK\x03\x04\x14\x00\x08\x00\x0c"), "PK\x01\x02\x14\x00\x14\x00\x08\x00\x00",
+			"PK\x01\x02\x14\x00\x14\x00\x08\x00\x0c"),
+		"unpack it": archive("a.txt", "b"),
+		"header":    archive("a.npy", "\x93NUMPY\x02\x00\xff\xff\xff\xff"),
 		"8 bytes follow a header of 3 float32": archive("a.npy",
 			npy("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n", two)),
 		"have the name": archive("a.npy", "", "a.npy", ""),

@@ -40,8 +40,11 @@ func arrayOf(name string, h *vector.Header, size int64) (t Tensor, err error) {
 	}
 	need := t.kind.bytes * int64(t.Len)
 	if have := size - h.Bytes; have != need {
-		return t, fmt.Errorf("%d bytes follow a header of %d %s%s", have, t.Len, kind,
-			short(have < need))
+		cure := ": " + damaged
+		if have < need {
+			cure = short(true)
+		}
+		return t, fmt.Errorf("%d bytes follow a header of %d %s%s", have, t.Len, kind, cure)
 	}
 	t.spans = []span{{h.Bytes, need}}
 	return t, nil

@@ -50,7 +50,7 @@ func (f *File) parseNPZ() (err error) {
 func arrayIn(m *zip.File, name string) (t Tensor, err error) {
 	r, err := m.Open()
 	if err != nil {
-		return t, err
+		return t, fmt.Errorf("%w: save it with numpy.savez", err)
 	}
 	defer r.Close()
 	h, err := vector.ReadHeader(r)

@@ -21,6 +21,8 @@ const (
 	nodeKind         = 4 // of NodeProto
 	nodeAttribute    = 5 // of NodeProto
 	attributeTensor  = 5 // of AttributeProto
+	attributeFloats  = 7
+	attributeSparse  = 22
 
 	// Of TensorProto.
 	tensorDims     = 1
@@ -126,13 +128,15 @@ func (f *File) parseONNX() error {
 
 // toInitializers makes weights out of the constants of a graph g.
 const toInitializers = "make each an initializer: for a node n of op_type Constant, append " +
-	"n.attribute[0].t to graph.initializer, with the name n.output[0], and remove n"
+	"n.attribute[0].t to graph.initializer, or from_array of the value that it has instead, with " +
+	"the name n.output[0], and remove n"
 
-// readNode adds to Constants the name of a Constant node whose value is a float tensor of more than
-// one element.
+// readNode adds to Constants the name of a Constant node whose value is floats, of more than one
+// element.
 func (f *File) readNode(message field) error {
 	var kind, output string
 	var value onnxTensor
+	floats := int64(0) // bytes of them
 	err := fields(message.value, message.at, func(part field) error {
 		switch part.number {
 		case nodeKind:
@@ -141,16 +145,21 @@ func (f *File) readNode(message field) error {
 			output = string(part.value)
 		case nodeAttribute:
 			return fields(part.value, part.at, func(part field) error {
-				if part.number != attributeTensor || part.kind != protowire.BytesType {
-					return nil
+				switch packed := part.kind == protowire.BytesType; {
+				case part.number == attributeTensor && packed:
+					return fields(part.value, part.at, value.read)
+				case part.number == attributeFloats:
+					floats += int64(len(part.value))
+				case part.number == attributeSparse && packed:
+					floats = math.MaxInt32
 				}
-				return fields(part.value, part.at, value.read)
+				return nil
 			})
 		}
 		return nil
 	})
-	if n, tooMany := count(value.Shape); kind == "Constant" && value.isFloat() &&
-		(n > 1 || tooMany != nil) {
+	n, tooMany := count(value.Shape)
+	if kind == "Constant" && (floats > 4 || value.isFloat() && (n > 1 || tooMany != nil)) {
 		f.Constants = append(f.Constants, output)
 	}
 	return err

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 )
 
@@ -34,12 +35,19 @@ func short(is bool) string {
 }
 
 func (f *File) parseSafetensors() error {
-	var length [8]byte
-	if _, err := f.src.ReadAt(length[:], 0); err != nil {
-		return errors.New("it is no .safetensors file: save it with safetensors")
+	begin := make([]byte, min(f.size, 9))
+	if _, err := f.src.ReadAt(begin, 0); err != nil && err != io.EOF {
+		return err
 	}
-	n := binary.LittleEndian.Uint64(length[:])
-	if n > maxSafetensorsHeader || int64(n) > f.size-8 {
+	n := uint64(math.MaxUint64)
+	if len(begin) >= 8 {
+		n = binary.LittleEndian.Uint64(begin)
+	}
+	switch long := n > maxSafetensorsHeader || int64(n) > f.size-8; {
+	case long && !mayBeSafetensors(begin):
+		return errors.New("it is no .safetensors file, whose first 8 bytes are the length of its " +
+			"header: save it with safetensors")
+	case long:
 		return fmt.Errorf("its header claims %d bytes, of %d that follow and %d that are allowed%s",
 			n, f.size-8, maxSafetensorsHeader, short(n <= maxSafetensorsHeader))
 	}
@@ -48,9 +56,18 @@ func (f *File) parseSafetensors() error {
 		return err
 	}
 	if err := f.readSafetensorsHeader(header); err != nil {
-		return fmt.Errorf("header: %w", err)
+		return fmt.Errorf("header: %w: %s", err, damaged)
 	}
 	return f.placeSafetensors(8 + int64(n))
+}
+
+// damaged is the remedy for a file whose parts contradict each other.
+const damaged = "the file is damaged: copy or download it again, or save it again"
+
+// mayBeSafetensors says whether a file with these first bytes, nine or all, may be a .safetensors
+// file: the header follows its length, and begins with a brace.
+func mayBeSafetensors(begin []byte) bool {
+	return len(begin) == 8 || len(begin) > 8 && begin[8] == '{'
 }
 
 // readSafetensorsHeader reads the header's entry for each tensor. The positions in the spans count
@@ -125,8 +142,8 @@ func (f *File) placeSafetensors(begin int64) error {
 	for i := range f.Tensors {
 		s := &f.Tensors[i].spans[0]
 		if s.at != at-begin {
-			return fmt.Errorf("tensor %q begins at byte %d, and %d is next", f.Tensors[i].Name, s.at,
-				at-begin)
+			return fmt.Errorf("tensor %q begins at byte %d, and %d is next: %s", f.Tensors[i].Name, s.at,
+				at-begin, damaged)
 		}
 		if s.bytes > f.size-at {
 			return fmt.Errorf("tensor %q ends behind the file%s", f.Tensors[i].Name, short(true))
@@ -134,7 +151,7 @@ func (f *File) placeSafetensors(begin int64) error {
 		s.at, at = at, at+s.bytes
 	}
 	if at != f.size {
-		return fmt.Errorf("%d bytes at its end are of no tensor", f.size-at)
+		return fmt.Errorf("%d bytes at its end are of no tensor: %s", f.size-at, damaged)
 	}
 	return nil
 }

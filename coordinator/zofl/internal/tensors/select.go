@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/zofl/zofl/plan"
@@ -49,7 +50,7 @@ func (f *File) Select(patterns []string) (*Selection, error) {
 			s.Passed = append(s.Passed, t)
 			continue
 		case t.Why != nil:
-			return nil, f.refuse(t)
+			return nil, f.refuse(t, patterns, chosen)
 		}
 		s.Tensors = append(s.Tensors, t)
 		if s.Len += t.Len; s.Len > mostParams {
@@ -60,7 +61,7 @@ func (f *File) Select(patterns []string) (*Selection, error) {
 	case s.Len > 0:
 		return s, nil
 	case len(s.Passed) > 0:
-		return nil, f.refuse(s.Passed[0])
+		return nil, f.refuse(s.Passed[0], patterns, chosen)
 	}
 	return nil, fmt.Errorf("%s: the tensors have no elements", f.Name)
 }
@@ -107,12 +108,55 @@ func (f *File) missing(pattern string) error {
 	return fmt.Errorf("no tensor of %s is called %q: it has %s", f.Name, pattern, f.names())
 }
 
-// refuse returns the error of a tensor that cannot be trained.
-func (f *File) refuse(t Tensor) error {
+// refuse returns the error of a tensor that cannot be trained, with other patterns for --train.
+func (f *File) refuse(t Tensor, patterns []string, chosen []bool) error {
 	if f.Format == ".npy" {
 		return fmt.Errorf("%s: %w", f.Name, t.Why)
 	}
-	return fmt.Errorf("%s: tensor %q: %w; those that can are %s", f.Name, t.Name, t.Why, f.trainable())
+	return fmt.Errorf("%s: tensor %q: %w; %s", f.Name, t.Name, t.Why, f.instead(patterns, chosen))
+}
+
+// instead advises patterns without the tensors that cannot be trained. The patterns name the
+// others of the chosen tensors; if there are many, they leave out those that cannot.
+func (f *File) instead(patterns []string, chosen []bool) string {
+	var can, chosenCan, cannot []string
+	for i, t := range f.Tensors {
+		switch name := literal(t.Name); {
+		case t.Why != nil && chosen[i]:
+			cannot = append(cannot, "!"+name)
+		case t.Why == nil && chosen[i]:
+			chosenCan = append(chosenCan, name)
+			fallthrough
+		case t.Why == nil:
+			can = append(can, name)
+		}
+	}
+	if len(chosenCan) > 0 {
+		can = chosenCan
+	}
+	switch {
+	case len(can) == 0:
+		return "no tensor of the file can be trained as it is"
+	case len(can) <= mostNames || len(chosenCan) == 0:
+		return fmt.Sprintf("or train others: --train '%s'",
+			strings.Join(can[:min(len(can), mostNames)], ","))
+	case len(patterns) == 0:
+		patterns = []string{"*"}
+	}
+	patterns = slices.DeleteFunc(slices.Clone(patterns), func(p string) bool {
+		return slices.ContainsFunc(f.Tensors, func(t Tensor) bool { return t.Integer && t.Name == p })
+	})
+	return fmt.Sprintf("or train others: --train '%s'", strings.Join(append(patterns, cannot...), ","))
+}
+
+// literal returns a pattern for a name, which any shell and list takes as it is.
+func literal(name string) string {
+	return strings.Map(func(c rune) rune {
+		if strings.ContainsRune("*!,'\"\\", c) || !unicode.IsPrint(c) {
+			return '?'
+		}
+		return c
+	}, name)
 }
 
 // matches says whether a name matches a pattern.
@@ -146,19 +190,6 @@ func (f *File) names() string {
 	var names []string
 	for _, t := range f.Tensors {
 		names = append(names, fmt.Sprintf("%q", t.Name))
-	}
-	return list(names)
-}
-
-func (f *File) trainable() string {
-	var names []string
-	for _, t := range f.Tensors {
-		if t.Why == nil {
-			names = append(names, fmt.Sprintf("%q", t.Name))
-		}
-	}
-	if len(names) == 0 {
-		return "none"
 	}
 	return list(names)
 }

@@ -87,7 +87,7 @@ func Format(name string) string { return strings.ToLower(filepath.Ext(name)) }
 // Open opens a model file. The ending of the name says the format.
 func Open(name string) (*File, error) {
 	if err := CheckName(name); err != nil {
-		return nil, err
+		return nil, cmp.Or(byContent(name), err)
 	}
 	file, err := regular.Open(name)
 	if err != nil {
@@ -103,6 +103,24 @@ func Open(name string) (*File, error) {
 	}
 	f.close = file.Close
 	return f, nil
+}
+
+// byContent returns an error that names the format of a file, whose name does not say it. byContent
+// returns nil if the content does not say it either.
+func byContent(name string) error {
+	file, err := regular.Open(name)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil
+	}
+	if err := filekind.Of(file, info.Size()); err != nil && !errors.Is(err, filekind.ErrText) {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
 }
 
 // Close closes the file.
@@ -122,14 +140,15 @@ func parse(name string, src io.ReaderAt, size int64) (*File, error) {
 // other returns an error if the first bytes of a file show another format than its name, otherwise
 // nil.
 func (f *File) other() error {
-	begin := make([]byte, 8)
+	begin := make([]byte, 9)
 	n, err := f.src.ReadAt(begin, 0)
 	if err != nil && err != io.EOF {
 		return err
 	}
 	switch begin = begin[:n]; {
 	case f.Format == ".npy" && bytes.HasPrefix(begin, []byte("\x93NUMPY")),
-		f.Format == ".safetensors" && n == 8 && begin[4]|begin[5]|begin[6]|begin[7] == 0,
+		f.Format == ".safetensors" && n >= 8 && begin[4]|begin[5]|begin[6]|begin[7] == 0 &&
+			mayBeSafetensors(begin),
 		f.Format == ".npz" && f.zip != nil && len(f.Tensors) > 0:
 		return nil
 	}
@@ -157,7 +176,7 @@ func (f *File) find() (err error) {
 	slices.SortFunc(f.Tensors, func(a, b Tensor) int { return strings.Compare(a.Name, b.Name) })
 	for i := range f.Tensors[1:] {
 		if name := f.Tensors[i].Name; name == f.Tensors[i+1].Name {
-			return fmt.Errorf("two tensors have the name %q", name)
+			return fmt.Errorf("two tensors have the name %q: save it again with other names", name)
 		}
 	}
 	return nil
@@ -169,7 +188,11 @@ func (f *File) none() error {
 		return fmt.Errorf("it has no initializers: its weights, such as %q, are constants in nodes: %s",
 			f.Constants[0], toInitializers)
 	}
-	return errors.New("no tensor is in it")
+	if f.Format == ".onnx" {
+		return errors.New("no tensor is in it: name the file that has the weights, or make them dense " +
+			"initializers of its main graph")
+	}
+	return errors.New("no tensor is in it: name the file that has the weights")
 }
 
 // section is the whole file.
@@ -195,11 +218,9 @@ func (t *Tensor) setType(kind string, order binary.ByteOrder, float bool) {
 	switch {
 	case t.kind != nil:
 	case float:
-		t.Why = fmt.Errorf("its elements are %s: convert it to float32 first, or leave it as it is "+
-			"with --train '*,!%s'", t.Type, t.Name)
+		t.Why = fmt.Errorf("its elements are %s: convert it to float32", t.Type)
 	default:
 		t.Integer = true
-		t.Why = fmt.Errorf("its elements are %s, which cannot be trained: leave it as it is by naming "+
-			"others with --train", t.Type)
+		t.Why = fmt.Errorf("its elements are %s, which cannot be trained", t.Type)
 	}
 }

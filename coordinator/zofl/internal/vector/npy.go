@@ -23,9 +23,9 @@ const (
 )
 
 var (
-	npyDescr   = regexp.MustCompile(`'descr':\s*'([^']*)'`)
-	npyFortran = regexp.MustCompile(`'fortran_order':\s*(True|False)`)
-	npyShape   = regexp.MustCompile(`'shape':\s*\(([0-9L, ]*)\)`)
+	npyDescr   = regexp.MustCompile(`['"]descr['"]:\s*u?['"]([^'"]*)['"]`)
+	npyFortran = regexp.MustCompile(`['"]fortran_order['"]:\s*(True|False)`)
+	npyShape   = regexp.MustCompile(`['"]shape['"]:\s*\(([0-9L, ]*)\)`)
 )
 
 // writeNPYHeader writes the bytes before n elements: little-endian float32, one dimension.
@@ -58,7 +58,7 @@ func ReadHeader(r io.Reader) (h Header, err error) {
 	fortran := npyFortran.FindStringSubmatch(header)
 	shape := npyShape.FindStringSubmatch(header)
 	if fortran == nil || shape == nil {
-		return h, fmt.Errorf("the header %q is not NumPy's", header)
+		return h, fmt.Errorf("the header %q is not NumPy's: save it again with numpy.save", header)
 	}
 	if descr != nil {
 		h.Descr = descr[1]
@@ -80,7 +80,7 @@ func ReadHeader(r io.Reader) (h Header, err error) {
 // returns an error with a remedy.
 func (h *Header) Float32() (binary.ByteOrder, error) {
 	switch {
-	case h.Descr != "<f4" && h.Descr != ">f4":
+	case strings.TrimLeft(h.Descr, "<>=|") != "f4":
 		return nil, fmt.Errorf("its elements are %q, not float32: save x.astype('float32')", h.Descr)
 	case h.Fortran:
 		return nil, ErrFortran
@@ -117,6 +117,10 @@ func npyHeader(r io.Reader) (string, int64, error) {
 	begin := make([]byte, len(npyMagic)+2)
 	if _, err := io.ReadFull(r, begin); err != nil || string(begin[:len(npyMagic)]) != npyMagic {
 		return "", 0, fmt.Errorf("it is not a NumPy file: save it with numpy.save")
+	}
+	if v := begin[len(npyMagic)]; v < 1 || v > 3 {
+		return "", 0, fmt.Errorf("it has version %d of NumPy's format, which has 1 to 3: save it again "+
+			"with numpy.save", v)
 	}
 	size := make([]byte, 4)
 	if begin[len(npyMagic)] == 1 { // later versions have four bytes
