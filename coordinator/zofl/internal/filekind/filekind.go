@@ -199,7 +199,8 @@ func text(begin []byte, least int) error {
 	case strings.HasPrefix(start, "<") && strings.Contains(start, "ir_version"):
 		return fmt.Errorf("it is an ONNX model as text: save it with onnx.save")
 	case strings.HasPrefix(start, "<"):
-		return fmt.Errorf("it is XML, not the file: download the file itself, logged in if that is needed")
+		return fmt.Errorf("it is XML, not the file: download the file itself, logged in if that is " +
+			"needed")
 	case strings.Contains(start, `"weight_map"`):
 		return fmt.Errorf("it is the index of a model in several files: save it in one, with " +
 			"safetensors.torch.save_file")
