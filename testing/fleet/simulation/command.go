@@ -10,6 +10,9 @@ import (
 	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
 )
 
+// pause is the reason that the simulated operator gives for a pause.
+const pause = "an operator's pause"
+
 // commands are those of an operator.
 var commands = []fault{
 	{"pause", nil, (*world).pauseRun},

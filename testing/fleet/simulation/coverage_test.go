@@ -29,7 +29,8 @@ var covered = []string{
 	"dense scaffold-2 differences",
 	"piece", "object piece", "upload busy", "upload refused", "upload resumed by another life",
 	"vector gone", "vector without its record", "crash before append, after its vector",
-	"rid of a wrong bit", "declined busy", "declined time", "declined loss failed",
+	"rid of a wrong bit", "core", "for ever: is down", "for ever: is cut off", "for ever: restarts",
+	"for ever: has a broken disk", "declined busy", "declined time", "declined loss failed",
 }
 
 // covers fails the test for whatever did not occur.

@@ -25,6 +25,8 @@ type party struct {
 	away    time.Time // when it restarts
 	disk    *disktest.Disk
 	faulty  bool    // its disk failed in this life
+	core    bool    // it heals at the end
+	broken  bool    // its disk fails for ever
 	loops   int     // how often it is still restarted in a loop
 	orderly bool    // its lives in the loop stop in an orderly way
 	device  *device // either this or broker is set

@@ -180,14 +180,16 @@ func (w *world) done() bool {
 		return true
 	}
 	return w.book.Ended() &&
-		!slices.ContainsFunc(w.parties, func(p *party) bool { return p.device != nil && !p.device.ended })
+		!slices.ContainsFunc(w.parties, func(p *party) bool {
+			return p.device != nil && !p.device.ended && (p.core || !w.calm)
+		})
 }
 
 // launch begins a life of a party.
 func (w *world) launch(p *party) {
 	w.locked(func() { w.note(nil, "%s starts", p.name) })
 	p.lives++
-	p.faulty = false
+	p.faulty = p.broken
 	w.locked(func() { // until its fuse is set, it performs no operation
 		p.p = w.start(p.name, p.order, p.lives, p.live)
 		w.again(p)
@@ -269,7 +271,9 @@ func (w *world) bury(p *party) bool {
 	defer w.mu.Unlock()
 	p.p = nil
 	w.server.leave(life)
-	p.away = time.Now().Add(w.absence(p))
+	if away := time.Now().Add(w.absence(p)); away.After(p.away) {
+		p.away = away
+	}
 	if p.faulty || !w.scenario.Stored {
 		// The last reply of the device may not be on its disk.
 		w.book.Forget(p.name)
@@ -297,8 +301,10 @@ func (w *world) reopen(p *party, dead bool) {
 // absence returns how long a party stays down.
 func (w *world) absence(p *party) time.Duration {
 	switch {
-	case w.calm:
+	case w.calm && p.core:
 		return 0
+	case w.calm:
+		return time.Duration(10+w.rng.IntN(60)) * time.Second
 	case p.loops > 0:
 		return time.Duration(w.rng.IntN(1000)) * time.Millisecond
 	}

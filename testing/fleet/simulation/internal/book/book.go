@@ -323,6 +323,14 @@ func (b *Book) Ended() bool {
 // Last returns the number of the log's last record.
 func (b *Book) Last() uint64 { return uint64(len(b.chain)) }
 
+// Rounds returns how many rounds the log's state has.
+func (b *Book) Rounds() uint64 {
+	if len(b.chain) == 0 || b.plan() == nil {
+		return 0
+	}
+	return b.truth.Rounds()
+}
+
 // End returns why the run ended. The run must have ended.
 func (b *Book) End() wire.EndReason { return b.chain[len(b.chain)-1].record.End.Reason }
 

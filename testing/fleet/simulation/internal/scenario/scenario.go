@@ -42,6 +42,7 @@ type Scenario struct {
 	Drop, Double, Delay float64 // probability per message
 	LogFault            float64 // probability per operation of a shared log
 	Fault               float64 // probability per step
+	Core                bool    // only some parties heal at the end
 	Faults              []int   // kinds of faults that this seed has, by their index
 }
 
@@ -84,6 +85,7 @@ func Draw(rng *rand.Rand, fits []func(*Scenario) bool) (*Scenario, error) {
 			s.Faults = append(s.Faults, i)
 		}
 	}
+	s.Core = rng.IntN(4) == 0
 	return s, s.drawPlan(rng)
 }
 
