@@ -196,3 +196,50 @@ func TestFirstLosses(t *testing.T) {
 		}
 	}
 }
+
+// TestWholeNumbers: the preset, with no field changed, trains on losses in whole numbers, whatever
+// the run's key is. Along many directions such a loss has no slope, and jumps by 1 beside the
+// start: x is exactly where a number changes, and single-precision rounding decides. Where mu came
+// of such a jump, no scalar was small enough to send, and the run paused for ever.
+func TestWholeNumbers(t *testing.T) {
+	learns(t)
+	square := func(v float32) float32 { return (v - 1) * (v - 1) }
+	for name, loss := range map[string]struct {
+		scale float32
+		term  func(v float32) float32
+	}{
+		"hundredths":      {100, square},
+		"ten thousandths": {10000, square},
+		"a distance":      {100, func(v float32) float32 { return float32(math.Abs(float64(v - 1))) }},
+		"a fourth power":  {1000, func(v float32) float32 { return square(v) * square(v) }},
+	} {
+		count := func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
+			var sum float32
+			for _, v := range x {
+				sum += loss.term(v)
+			}
+			return math.Trunc(float64(loss.scale * sum)), nil
+		}
+		const seeds byte = 16
+		for _, dim := range []int{4, 10} {
+			for seed := range seeds {
+				plan, err := preset.New("zofl", "whole", uint64(dim))
+				if err != nil {
+					t.Fatal(err)
+				}
+				plan.Members, plan.Target, plan.Quorum, plan.Rounds = 1, 1, 1, 60
+				plan.RunKey = append(make([]byte, 31), seed)
+				device := objective.Func(dim, count)
+				result, err := fleet.Run(t.Context(), plan, []objective.Objective{device}, fleet.Options{})
+				if err != nil {
+					t.Errorf("%s, %d parameters, key %d: %v", name, dim, seed, err)
+					continue
+				}
+				before, _ := count(nil, make([]float32, dim), objective.Batch{})
+				if f, _ := count(nil, result.Params, objective.Batch{}); f > 0.2*before {
+					t.Errorf("%s, %d parameters, key %d: %v from %v", name, dim, seed, f, before)
+				}
+			}
+		}
+	}
+}

@@ -33,10 +33,12 @@ const (
 	//	b[i] = (f(x + mu[i] z) + f(x - mu[i] z)) / 2 - f(x)
 	//
 	// where mu is in [Distances] and z is the device's direction 0 of record n, as in a round. If the
-	// loss is level along direction 0, z is the first of directions 1 to 7 along which the loss is not
-	// level, or direction 7 if there is none. A loss is level if, at each distance, the two losses
-	// differ by at most 2^-20 of the sum of their magnitudes. If a loss is not finite, a device's
-	// answer has a difference that is not finite.
+	// loss has no slope along direction 0, z is the first of directions 1 to 7 along which it has one.
+	// If there is none, z is the first along which the two losses differ at some distance, or
+	// direction 7. Two losses differ if their difference is above 2^-20 of the sum of their
+	// magnitudes. The loss has a slope if they differ at the longest distance where both are finite,
+	// or if the difference doubles from one distance to the next, and grows to ten times at the
+	// distance after. If a loss is not finite, a device's answer has a difference that is not finite.
 	Mu Kind = 2
 	// Sketch asks for the slopes along 64 directions that all devices share, for a plan with
 	// groups=sketch. An answer has the difference quotients, as in a round, along directions 0 to 63
@@ -52,6 +54,7 @@ const FirstRounds = 5
 // Directions is the most directions that a device tries in a survey of kind [Mu]. A loss that
 // depends equally on a few parameters, such as their squared distance from a point, has no slope
 // along many directions with elements of +-1: with two parameters, along half of these directions.
+// In whole numbers, such a loss jumps there beside x, which is no slope.
 const Directions = 8
 
 // Sketched is the number of directions of a [Sketch].

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/zofl/zofl/client/objective"
@@ -151,7 +152,8 @@ func (e *estimation) sketch() error {
 	return nil
 }
 
-// surveyMu answers a survey of kind [survey.Mu].
+// surveyMu answers a survey of kind [survey.Mu], along the first direction with a slope. Without
+// one, the answer is of the first direction along which the loss changes at all.
 func (e *estimation) surveyMu() error {
 	e.computeLengths(1)
 	base, err := e.base()
@@ -159,11 +161,18 @@ func (e *estimation) surveyMu() error {
 		return err
 	}
 	e.scalars[0] = float32(base)
+	var changed []float32
 	for p := range survey.Directions {
-		level, err := e.bends(base, p)
-		if err != nil || !level {
+		s, err := e.bends(base, p)
+		if err != nil || s.sloped() {
 			return err
 		}
+		if s.changes() && changed == nil {
+			changed = slices.Clone(e.scalars)
+		}
+	}
+	if changed != nil {
+		copy(e.scalars, changed)
 	}
 	return nil
 }
@@ -171,22 +180,58 @@ func (e *estimation) surveyMu() error {
 // rounding is the relative error of a loss that single-precision arithmetic may cause.
 const rounding = 0x1p-20
 
-// bends sets the odd and even differences for all distances along direction p. level says whether
-// the odd difference is 0 at all distances, up to rounding.
-func (e *estimation) bends(base float64, p int) (level bool, err error) {
+// bends sets the odd and even differences for all distances along direction p, and returns the
+// sides of the odd ones.
+func (e *estimation) bends(base float64, p int) (sides, error) {
 	distances := survey.Distances()
 	odd, even := e.scalars[1:], e.scalars[1+len(distances):]
-	level = true
+	var s sides
 	for i, mu := range distances {
 		plus, minus, err := e.pair(mu, p)
 		if err != nil {
-			return false, err
+			return nil, err
 		}
 		odd[i] = single((plus - minus) / 2)
 		even[i] = single((plus-base)/2 + (minus-base)/2)
-		level = level && math.Abs(plus-minus) <= rounding*(math.Abs(plus)+math.Abs(minus))
+		s = append(s, side(plus, minus))
 	}
-	return level, nil
+	return s, nil
+}
+
+// sides say, for each distance along a direction, by how much the losses at its two ends differ: 0
+// up to rounding, NaN if a loss is not finite.
+type sides []float64
+
+func side(plus, minus float64) float64 {
+	differ := math.Abs(plus - minus)
+	if sum := math.Abs(plus) + math.Abs(minus); sum-sum != 0 {
+		return math.NaN()
+	} else if differ <= rounding*sum {
+		return 0
+	}
+	return differ
+}
+
+// changes says whether the loss changes along the direction at any distance.
+func (s sides) changes() bool {
+	return slices.ContainsFunc(s, func(differ float64) bool { return differ != 0 })
+}
+
+// sloped says whether the direction shows a slope. A slope still counts at the longest distance, or
+// grows with the distance. What differs only at shorter distances, and does not grow, is a jump: a
+// loss in whole numbers may have one beside x, even along a direction without a slope. If no loss
+// is finite, other directions would not help, and sloped returns true.
+func (s sides) sloped() bool {
+	last := -1.0
+	for i, differ := range s {
+		if differ == differ {
+			last = differ
+		}
+		if i >= 2 && s[i-2] > 0 && s[i-1] >= 2*s[i-2] && differ >= 10*s[i-2] {
+			return true
+		}
+	}
+	return last != 0
 }
 
 // base returns the loss at x, which must be finite. The reply's loss is this loss.

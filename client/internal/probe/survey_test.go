@@ -267,6 +267,52 @@ func TestSurveyOfMuAlongLevelDirections(t *testing.T) {
 	}
 }
 
+// TestSurveyOfMuBesideJumps: a loss in whole numbers may jump beside x, even along a direction
+// without a slope. That jump is no slope: the device tries the next direction. A loss that changes
+// nowhere but at such jumps has the answer of the first direction along which it does.
+func TestSurveyOfMuBesideJumps(t *testing.T) {
+	whole := func(x []float32) float64 { // 400 at x, or 399 for a change of 1e-6
+		f := float32(0)
+		for _, v := range x {
+			f += (v - 1) * (v - 1)
+		}
+		return math.Trunc(float64(100 * f))
+	}
+	jump := func(x []float32) float64 { // one step, beside x
+		if x[0] > 5e-7 && x[0] < 5e-6 {
+			return 1
+		}
+		return 0
+	}
+	passed := 0
+	for slot := range uint32(32) {
+		for _, f := range []func([]float32) float64{whole, jump} {
+			o := &surveyed{dim: 4, f: f}
+			s := newStepper(t, surveyedFlat{o}, 1, func(p *plan.Plan) {
+				p.MuAuto, p.Mu, p.Distribution = 1, 0, plan.Rademacher
+				p.Sharing, p.Transport = plan.PerClient, plan.Relay
+			})
+			result, err := s.asks(t, survey.Mu, slot)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := 0
+			for p < 7 && f(make([]float32, 4)) > 0 && math.Abs(float64(s.muAnswer(slot, p, f)[9])) < 1 {
+				if s.muAnswer(slot, p, f)[1] != 0 {
+					passed++
+				}
+				p++
+			}
+			if want := s.muAnswer(slot, p, f); !sameBits(result.Scalars, want) {
+				t.Errorf("slot %d: got %v, want %v", slot, result.Scalars, want)
+			}
+		}
+	}
+	if passed == 0 {
+		t.Error("no direction had only a jump: the test tests nothing")
+	}
+}
+
 // muAnswer computes the answer of a slot along its direction p from the definition.
 func (s *stepper) muAnswer(slot uint32, p int, f func(x []float32) float64) []float32 {
 	source := uint32(0)
