@@ -189,6 +189,12 @@ func (b *Broker) InProcessConn() (net.Conn, error) { return b.server.InProcessCo
 // Clients returns how many connections the server has.
 func (b *Broker) Clients() int { return b.server.NumClients() }
 
+// Subscriptions returns how many subscriptions the server has.
+func (b *Broker) Subscriptions() int { return int(b.server.NumSubscriptions()) }
+
+// HangUp closes the connection with an id of the server's.
+func (b *Broker) HangUp(id uint64) error { return b.server.DisconnectClientByID(id) }
+
 // Connect connects to the broker, over TCP unless the broker is in-process only. The server's
 // monitoring shows the name. The caller closes the connection. The Traffic counts the bytes at the
 // connection's sockets, after reconnects too.

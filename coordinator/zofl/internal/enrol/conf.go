@@ -15,6 +15,19 @@ type Server struct {
 	Origins    []string
 }
 
+// The limits of the broker that zofl serve starts. Without them one device could fill the memory of
+// the process that leads the run.
+const (
+	// mostSubscriptions is for a connection of any role: a coordinator has the most, below 32.
+	mostSubscriptions = 256
+	// deviceSubscriptions is for a connection of a device or witness, which has at most 8.
+	deviceSubscriptions = 32
+	// mostPending is how many bytes the server keeps for a connection that does not read.
+	mostPending = 4 << 20
+	// handshake is how long, in seconds, a connection may take for TLS, and then to log in.
+	handshake = 5
+)
+
 // Conf writes the configuration of a nats-server for the directory's users and returns its name.
 func (d *Dir) Conf(about Server) (file string, err error) {
 	operator, err := d.operator.PublicKey()
@@ -37,8 +50,10 @@ func (d *Dir) Conf(about Server) (file string, err error) {
 		about.MaxPayload)
 	fmt.Fprintf(&b, "operator: %s\nsystem_account: %s\n", text, system)
 	fmt.Fprintf(&b, "resolver: { type: full, dir: %q }\n", d.file("accounts"))
-	tls := fmt.Sprintf("tls: { cert_file: %q, key_file: %q, timeout: 60 }", d.file("server.pem"),
-		d.file("server.key"))
+	fmt.Fprintf(&b, "max_subscriptions: %d\nmax_pending: %d\n", mostSubscriptions, mostPending)
+	fmt.Fprintf(&b, "authorization: { timeout: %d }\n", handshake)
+	tls := fmt.Sprintf("tls: { cert_file: %q, key_file: %q, timeout: %d }", d.file("server.pem"),
+		d.file("server.key"), handshake)
 	fmt.Fprintln(&b, tls)
 	if about.JetStream != "" {
 		fmt.Fprintf(&b, "jetstream: { store_dir: %q, sync_interval: always }\n", about.JetStream)

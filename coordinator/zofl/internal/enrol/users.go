@@ -16,6 +16,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
 	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire"
 )
 
 // A User is a person or program with credentials.
@@ -139,11 +140,12 @@ func (d *Dir) sign(account nkeys.KeyPair, role grant.Role, name string,
 	if err != nil {
 		return "", nil, err
 	}
-	return signUser(account, name, p)
+	return signUser(account, name, p, role.HasID())
 }
 
-func signUser(account nkeys.KeyPair, name string,
-	p *jwt.Permissions) (text string, pair nkeys.KeyPair, err error) {
+// signUser makes a key and a signed JWT. The broker bounds what a limited user may use.
+func signUser(account nkeys.KeyPair, name string, p *jwt.Permissions,
+	limits bool) (text string, pair nkeys.KeyPair, err error) {
 	if pair, err = nkeys.CreateUser(); err != nil {
 		return "", nil, err
 	}
@@ -153,6 +155,10 @@ func signUser(account nkeys.KeyPair, name string,
 	}
 	claims := jwt.NewUserClaims(public)
 	claims.Name, claims.Permissions = name, *p
+	if limits {
+		claims.Subs, claims.Limits.Payload = deviceSubscriptions, wire.MaxFrame
+		claims.Tags.Add(limited)
+	}
 	text, err = claims.Encode(account)
 	return text, pair, err
 }
@@ -228,7 +234,12 @@ func (d *Dir) System() ([]nats.Option, error) {
 	p := &jwt.Permissions{}
 	p.Pub.Allow.Add(updates)
 	p.Sub.Allow.Add("_INBOX.>")
-	text, pair, err := signUser(d.system, "zofl device", p)
+	return d.systemUser("zofl device", p)
+}
+
+// systemUser returns the options of a connection of a new user of the system account.
+func (d *Dir) systemUser(name string, p *jwt.Permissions) ([]nats.Option, error) {
+	text, pair, err := signUser(d.system, name, p, false)
 	if err != nil {
 		return nil, err
 	}

@@ -27,16 +27,17 @@ func (f *serveFlags) broker(logger *slog.Logger) (nc *nats.Conn, hangUp func(), 
 	if f.jetstream {
 		cfg.JetStream = filepath.Join(f.store, "jetstream")
 	}
-	join := func(b *broker.Broker, opts ...nats.Option) (*nats.Conn, *broker.Traffic, error) {
-		return b.Connect("zofl serve", opts...)
+	join := func(b *broker.Broker, opts ...nats.Option) (*nats.Conn, error) {
+		nc, _, err := b.Connect("zofl serve", opts...)
+		return nc, err
 	}
 	if f.guard.auth != "" {
-		var user []nats.Option
-		if cfg, user, err = f.enrolled(cfg.JetStream); err != nil {
+		var users logins
+		if cfg, users, err = f.enrolled(cfg.JetStream); err != nil {
 			return nil, nil, err
 		}
-		join = func(_ *broker.Broker, opts ...nats.Option) (*nats.Conn, *broker.Traffic, error) {
-			return broker.Dial("tls://"+connect.Reachable(f.listen), "zofl serve", append(opts, user...)...)
+		join = func(b *broker.Broker, opts ...nats.Option) (*nats.Conn, error) {
+			return f.guardedBroker(b, users, logger, opts)
 		}
 	}
 	b, err := broker.Run(cfg)
@@ -53,7 +54,7 @@ func (f *serveFlags) broker(logger *slog.Logger) (nc *nats.Conn, hangUp func(), 
 	if url := b.WebSocketURL(); url != "" {
 		logger.Info("browsers", "url", url, "origins", f.web.origins)
 	}
-	nc, _, err = join(b, nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
+	nc, err = join(b, nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
 		nats.IgnoreDiscoveredServers(), nats.CustomInboxPrefix(connect.InboxOf(grant.Coordinator, f.run)))
 	if err != nil {
 		b.Shutdown()

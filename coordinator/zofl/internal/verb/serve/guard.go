@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -82,40 +83,73 @@ func (g *guard) names(listen string) (names []string, err error) {
 }
 
 // enrolled makes the directory of --auth ready. enrolled returns the configuration of the broker,
-// and the coordinator's credentials there.
-func (f *serveFlags) enrolled(jetStream string) (cfg broker.Config, user []nats.Option, err error) {
+// and the logins of serve there.
+func (f *serveFlags) enrolled(jetStream string) (cfg broker.Config, users logins, err error) {
 	names, err := f.guard.names(f.listen)
 	if err != nil {
-		return cfg, nil, err
+		return cfg, users, err
 	}
 	_, port, err := net.SplitHostPort(f.listen)
 	if err != nil {
-		return cfg, nil, err
+		return cfg, users, err
 	}
 	d, err := enrol.Make(f.guard.auth, enrol.About{Run: f.run, Dense: f.dense,
 		Secure: f.secure, Model: f.offer.file != "", Listen: f.listen,
 		URL: "tls://" + net.JoinHostPort(names[0], port)})
 	if err != nil {
-		return cfg, nil, fmt.Errorf("--auth: %w", err)
+		return cfg, users, fmt.Errorf("--auth: %w", err)
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
 	f.keyFile = cmp.Or(f.keyFile, filepath.Join(f.guard.auth, enrol.KeyFile))
 	if err := f.speaker(); err != nil {
-		return cfg, nil, err
+		return cfg, users, err
 	}
 	if err := d.SpokenFor(publicOf(f.private)); err != nil {
-		return cfg, nil, fmt.Errorf("--auth: %w", err)
+		return cfg, users, fmt.Errorf("--auth: %w", err)
 	}
 	if err := d.Certify(names); err != nil {
-		return cfg, nil, fmt.Errorf("--auth: %w", err)
+		return cfg, users, fmt.Errorf("--auth: %w", err)
 	}
 	if cfg.Conf, err = d.Conf(enrol.Server{
 		JetStream: jetStream, MaxPayload: broker.DefaultMaxPayload,
 		WebSocket: f.web.listen, Origins: f.web.origins,
 	}); err != nil {
-		return cfg, nil, fmt.Errorf("--auth: %w", err)
+		return cfg, users, fmt.Errorf("--auth: %w", err)
 	}
 	// Recovered is true because zofl recover may have made the log in the directory.
 	login, err := d.Coordinator(grant.Use{JetStream: jetStream != "", Recovered: true})
-	return cfg, []nats.Option{login, nats.RootCAs(d.Authority())}, err
+	if err != nil {
+		return cfg, users, err
+	}
+	users.lead = []nats.Option{login, nats.RootCAs(d.Authority())}
+	users.observe, users.subject, err = d.Observer()
+	return cfg, users, err
+}
+
+// logins are the options of the connections of serve to the broker that it guards.
+type logins struct {
+	lead    []nats.Option // as the coordinator
+	observe []nats.Option // to hear who connects
+	subject string        // of what is heard
+}
+
+// guardedBroker limits the connections of devices, and connects as the coordinator.
+func (f *serveFlags) guardedBroker(b *broker.Broker, users logins, logger *slog.Logger,
+	opts []nats.Option) (*nats.Conn, error) {
+	url := "tls://" + connect.Reachable(f.listen)
+	observer, _, err := broker.Dial(url, "zofl serve: connections",
+		append(users.observe, nats.MaxReconnects(-1))...)
+	if err != nil {
+		return nil, err
+	}
+	if err := enrol.LimitConnections(observer, users.subject, b.HangUp, logger); err != nil {
+		observer.Close()
+		return nil, err
+	}
+	opts = append(opts, nats.ClosedHandler(func(*nats.Conn) { observer.Close() }))
+	nc, _, err := broker.Dial(url, "zofl serve", append(opts, users.lead...)...)
+	if err != nil {
+		observer.Close()
+	}
+	return nc, err
 }
