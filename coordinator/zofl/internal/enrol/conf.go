@@ -20,7 +20,7 @@ type Server struct {
 const (
 	// mostSubscriptions is for a connection of any role: a coordinator has the most, below 32.
 	mostSubscriptions = 256
-	// deviceSubscriptions is for a connection of a device or witness, which has at most 8.
+	// deviceSubscriptions is for a connection of a device or witness, which has fewer than 8.
 	deviceSubscriptions = 32
 	// mostPending is how many bytes the server keeps for a connection that does not read.
 	mostPending = 4 << 20
