@@ -51,6 +51,11 @@ type Config struct {
 	Timeout time.Duration
 	// Name is stored in the lease, so that people who read the lease know which process leads.
 	Name string
+	// Owner identifies whoever holds the lease, beyond the life of a process. A Log takes the lease at
+	// once that another Log with the same Owner left. So at most one Log with an Owner may be open:
+	// the caller must exclude a second one, for instance with a lock. Empty means that only this Log
+	// is the owner of its lease.
+	Owner string
 	// Existing makes Open fail if the run has no log; the error matches [runlog.ErrNoLog]. With
 	// Existing, Open creates nothing at all. Begin and AddMembers create the streams and buckets that
 	// are missing, except the stream of records.

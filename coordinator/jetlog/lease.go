@@ -1,6 +1,7 @@
 package jetlog
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -105,13 +106,14 @@ func openLease(ctx context.Context, l *Log, replicas int) (*lease, error) {
 		Bucket: leaseBucket(l.cfg.Run), TTL: l.cfg.LeaseTTL, Replicas: replicas, MaxBytes: l.cfg.MaxBytes,
 		Description: "zofl: who coordinates a run",
 	}, "lease")
-	return &lease{register: r, own: claim{Name: l.cfg.Name, ID: rand.Text()}, last: l.Last}, err
+	own := claim{Name: l.cfg.Name, ID: cmp.Or(l.cfg.Owner, rand.Text())}
+	return &lease{register: r, own: own, last: l.Last}, err
 }
 
 // A claim is the value of the lease.
 type claim struct {
 	Name string `json:"name"`
-	ID   string `json:"id"`             // random: different for each Log that is open
+	ID   string `json:"id"`             // Config.Owner, or random: of one open Log
 	Last uint64 `json:"last,omitempty"` // record that the coordinator knows to be stored
 }
 

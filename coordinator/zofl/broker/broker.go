@@ -4,7 +4,10 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strconv"
 	"time"
@@ -12,6 +15,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
+
+	"github.com/zofl/zofl/internal/disk"
 )
 
 // DefaultMaxPayload is the default of [Config.MaxPayload] in bytes, a usual limit of public
@@ -34,9 +39,10 @@ type Config struct {
 	InProcess bool
 	// MaxPayload is the largest message in bytes; 0 means DefaultMaxPayload.
 	MaxPayload int
-	// JetStream is the directory of JetStream; empty means no JetStream. One broker at a time may use
-	// a directory. The broker syncs every message to disk before it acknowledges the message
-	// (sync_interval: always), so a power cut loses no acknowledged message.
+	// JetStream is the directory of JetStream; empty means no JetStream. The broker locks the
+	// directory: the error of a second broker matches [disk.ErrLocked]. The broker syncs every message
+	// to disk before it acknowledges the message (sync_interval: always), so a power cut loses no
+	// acknowledged message.
 	JetStream string
 	// TLS has the server's certificate. With TLS set, the TCP port takes connections under TLS only.
 	// nil means plaintext. The caller must tell clients to trust the certificate.
@@ -126,6 +132,7 @@ type Broker struct {
 	server    *server.Server
 	inProcess bool
 	webSocket bool
+	lock      io.Closer // of JetStream's directory
 }
 
 var _ nats.InProcessConnProvider = (*Broker)(nil)
@@ -137,7 +144,31 @@ func Run(cfg Config) (*Broker, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !cfg.InProcess {
+	lock, err := lockStore(opts)
+	if err != nil {
+		return nil, fmt.Errorf("broker: JetStream: %w", err)
+	}
+	b := &Broker{inProcess: cfg.InProcess, webSocket: opts.Websocket.Port != 0, lock: lock}
+	if b.server, err = start(opts); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return b, nil
+}
+
+// lockStore locks the directory of JetStream, if the server has one.
+func lockStore(opts *server.Options) (io.Closer, error) {
+	if !opts.JetStream || opts.StoreDir == "" {
+		return io.NopCloser(nil), nil
+	}
+	if err := os.MkdirAll(opts.StoreDir, 0o750); err != nil {
+		return nil, err
+	}
+	return disk.OS.Lock(filepath.Join(opts.StoreDir, "lock"))
+}
+
+// start starts a server and returns when the server accepts connections.
+func start(opts *server.Options) (*server.Server, error) {
+	if !opts.DontListen {
 		// If another process has the port, the server reports that only in its log.
 		if err := tryListen(opts); err != nil {
 			return nil, err
@@ -154,7 +185,7 @@ func Run(cfg Config) (*Broker, error) {
 		return nil, fmt.Errorf("broker: not ready after %v: is %s:%d free?",
 			readyWithin, opts.Host, opts.Port)
 	}
-	return &Broker{server: s, inProcess: cfg.InProcess, webSocket: opts.Websocket.Port != 0}, nil
+	return s, nil
 }
 
 // tryListen listens at all addresses of opts at the same time, and returns the error of that.
@@ -212,4 +243,5 @@ func (b *Broker) Connect(name string, more ...nats.Option) (*nats.Conn, *Traffic
 func (b *Broker) Shutdown() {
 	b.server.Shutdown()
 	b.server.WaitForShutdown()
+	_ = b.lock.Close() // a closed lock is released
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
+	"github.com/zofl/zofl/internal/disk"
 )
 
 // patience ends a test that hangs. A passing test never waits that long.
@@ -98,6 +100,18 @@ func TestMaxPayload(t *testing.T) {
 			t.Errorf("MaxPayload %d: %d bytes: got %v, want nats.ErrMaxPayload", tt.set, tt.want+1,
 				err)
 		}
+	}
+}
+
+// TestLockedStore: one broker at a time uses a directory of JetStream.
+func TestLockedStore(t *testing.T) {
+	cfg := Config{JetStream: filepath.Join(t.TempDir(), "new", "jetstream")}
+	for range 2 {
+		b := run(t, cfg)
+		if _, err := Run(cfg); !errors.Is(err, disk.ErrLocked) {
+			t.Errorf("got %v, want ErrLocked", err)
+		}
+		b.Shutdown()
 	}
 }
 

@@ -27,6 +27,7 @@ type Spec struct {
 	Replicas int           // number of servers that store the log; 0: one
 	MaxBytes int64         // that each stream of a new log may have; 0: any number
 	Lease    time.Duration // how long a silent coordinator keeps the lead; 0: the default
+	Owner    string        // of the lease, see [jetlog.Config]; "": this process
 	Existing bool          // fail if there is no log
 	reading  bool          // write nothing; the log must exist
 }
@@ -110,8 +111,8 @@ func openDirectory(_ context.Context, spec Spec) (runlog.Log, error) {
 func openJetStream(ctx context.Context, spec Spec) (runlog.Log, error) {
 	log, err := jetlog.Open(ctx, jetlog.Config{
 		Conn: spec.Conn, Run: spec.Run, Replicas: spec.Replicas, MaxBytes: spec.MaxBytes,
-		LeaseTTL: spec.Lease,
-		Name:     holder(), Existing: spec.Existing,
+		LeaseTTL: spec.Lease, Owner: spec.Owner,
+		Name: holder(), Existing: spec.Existing,
 	})
 	if err != nil {
 		return nil, err

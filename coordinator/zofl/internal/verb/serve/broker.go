@@ -12,6 +12,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
 	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
+	"github.com/zofl/zofl/internal/disk"
 )
 
 // broker connects to the broker at --url, or starts one in this process.
@@ -42,6 +43,8 @@ func (f *serveFlags) broker(logger *slog.Logger) (nc *nats.Conn, hangUp func(), 
 	}
 	b, err := broker.Run(cfg)
 	switch {
+	case errors.Is(err, disk.ErrLocked):
+		err = f.locked()
 	case errors.Is(err, broker.ErrWebSocket):
 		err = fmt.Errorf("--websocket %s: %w: give another address", f.web.listen, err)
 	case errors.Is(err, syscall.EADDRINUSE):

@@ -74,6 +74,7 @@ func (f *serveFlags) openLog(ctx context.Context, nc *nats.Conn,
 		Replicas: f.replicas,
 		MaxBytes: int64(f.maxBytes),
 		Lease:    f.leaseTTL,
+		Owner:    f.owner(),
 		Existing: f.plan == nil,
 	}
 	if f.plan == nil && !f.jetstream {
@@ -87,8 +88,7 @@ func (f *serveFlags) openLog(ctx context.Context, nc *nats.Conn,
 		case errors.Is(err, runlog.ErrNoLog):
 			return nil, fmt.Errorf("%w; to begin a run, give its PLAN", err)
 		case errors.Is(err, runlog.ErrLocked):
-			return nil, fmt.Errorf("--store %s: %w: end that zofl serve first, or name another directory",
-				f.store, runlog.ErrLocked)
+			return nil, f.locked()
 		case errors.Is(err, runlog.ErrConfig):
 			return nil, cli.Usage(err)
 		case err != nil && ctx.Err() != nil:
@@ -98,6 +98,22 @@ func (f *serveFlags) openLog(ctx context.Context, nc *nats.Conn,
 		}
 		retrying(ctx, logger, err)
 	}
+}
+
+// locked returns the error that another coordinator has the store open.
+func (f *serveFlags) locked() error {
+	return fmt.Errorf("--store %s: %w: end that zofl serve first, or name another directory", f.store,
+		runlog.ErrLocked)
+}
+
+// owner returns the owner of the lease. The coordinator in the process of the broker has an owner's
+// name of its own, which an earlier process also had. No two such processes run at a time, because
+// the broker locks its directory.
+func (f *serveFlags) owner() string {
+	if f.URL == "" {
+		return "broker"
+	}
+	return ""
 }
 
 // place returns the directory of the log, or logkind.JetStream.
