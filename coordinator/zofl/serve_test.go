@@ -252,6 +252,10 @@ func TestServeContinues(t *testing.T) {
 func TestServeAndLogsRefuse(t *testing.T) {
 	dir := t.TempDir()
 	noPlan := filepath.Join(dir, "none.json")
+	open := filepath.Join(dir, "open.log")
+	if err := errors.Join(os.Mkdir(open, 0o700), os.Chmod(open, 0o777)); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args []string
 		want []string // in the message
@@ -259,6 +263,8 @@ func TestServeAndLogsRefuse(t *testing.T) {
 		{[]string{"serve"}, []string{"--store"}},
 		{[]string{"serve", noPlan, "--store", dir}, []string{"none.json"}},
 		{[]string{"serve", "--store", dir, "--listen", freeport.Address(t)}, []string{dir, "PLAN"}},
+		{[]string{"serve", "--store", open, "--listen", freeport.Address(t)},
+			[]string{"--store", "0777", "chmod 700 " + open, "new directory"}},
 		{[]string{"serve", noPlan, noPlan}, []string{"2 files"}},
 		{[]string{"serve", "--store", dir, "--listen", "0.0.0.0:4222"},
 			[]string{"0.0.0.0:4222", "loopback", "--url"}},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 
 	"github.com/nats-io/nats.go"
@@ -47,6 +48,9 @@ func (f *serveFlags) open(ctx context.Context, logger *slog.Logger) (log runlog.
 
 // openDirectory opens the log in a directory, and learns the name of the run that it continues.
 func (f *serveFlags) openDirectory(ctx context.Context, logger *slog.Logger) (runlog.Log, error) {
+	if err := cli.CheckLog(f.store); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, cli.Usage(fmt.Errorf("--store: %w, or name a new directory in it", err))
+	}
 	if f.beginAnew {
 		if err := setAside(f.store, logger); err != nil {
 			return nil, err
