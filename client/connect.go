@@ -38,6 +38,8 @@ const (
 // running client gives it up within three of the plan's Reannounce, see [Config].Conn. If your app
 // learns earlier that the network changed or the device woke up, call [nats.Conn.ForceReconnect].
 //
+// Package [github.com/zofl/zofl/client/proxy] has an option for networks with a proxy.
+//
 // Before TLS begins, a server sends a list of the other servers of its cluster. So if the client
 // trusts every root certificate of the system, an attacker between client and server can add a
 // server of his own. To prevent that, list all servers yourself and add

@@ -6,6 +6,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/proxy"
 	"github.com/zofl/zofl/examples/sensor/internal/config"
 )
 
@@ -37,5 +38,6 @@ func connect(cfg *config.Config, log *slog.Logger) (*nats.Conn, error) {
 			}
 		}),
 	)
-	return nats.Connect(cfg.URL, append(opts, cfg.Enrolled.Options(cfg.URL)...)...)
+	opts = append(opts, cfg.Enrolled.Options(cfg.URL)...)
+	return nats.Connect(cfg.URL, append(opts, proxy.FromEnvironment())...)
 }

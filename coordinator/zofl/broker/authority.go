@@ -53,8 +53,9 @@ func (a *Authority) sign(c *x509.Certificate, public any) (*x509.Certificate, er
 	return x509.ParseCertificate(der)
 }
 
-// Server returns the TLS configuration, for [Config].TLS, of a server at 127.0.0.1 or ::1. Its
-// certificate is valid until the given time. The zero time means a day from now.
+// Server returns the TLS configuration, for [Config].TLS, of a server at 127.0.0.1 or ::1, which
+// tests of proxies call broker.invalid. Its certificate is valid until the given time. The zero
+// time means a day from now.
 func (a *Authority) Server(until time.Time) (*tls.Config, error) {
 	if until.IsZero() {
 		until = time.Now().Add(certified)
@@ -65,6 +66,7 @@ func (a *Authority) Server(until time.Time) (*tls.Config, error) {
 	}
 	leaf, err := a.sign(&x509.Certificate{
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback}, NotAfter: until,
+		DNSNames:    []string{"broker.invalid"},
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}, key.Public())
 	if err != nil {

@@ -225,7 +225,10 @@ func (c *Connection) Dial(name, inbox string) (*nats.Conn, error) {
 		return nil, err
 	}
 	servers := time.Duration(1 + strings.Count(c.URL, ","))
-	r := newReach(c, max(4*time.Second/servers, 1500*time.Millisecond), nil)
+	r, err := newReach(c, max(4*time.Second/servers, 1500*time.Millisecond), nil)
+	if err != nil {
+		return nil, err
+	}
 	nc, err := nats.Connect(c.URL, append(opts, r.options()...)...)
 	if err != nil {
 		return nil, r.fault(err)
@@ -242,7 +245,10 @@ func (c *Connection) Await(name, inbox string, log *slog.Logger) (*nats.Conn, er
 	}
 	opts = append(opts, nats.RetryOnFailedConnect(true),
 		nats.IgnoreAuthErrorAbort()) // the user may be added while the command runs
-	r := newReach(c, DialWithin, log)
+	r, err := newReach(c, DialWithin, log)
+	if err != nil {
+		return nil, err
+	}
 	nc, err := nats.Connect(c.URL, append(opts, r.options()...)...)
 	if err != nil {
 		return nil, r.fault(err)

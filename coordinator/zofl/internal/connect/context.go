@@ -130,7 +130,7 @@ func (n *natsContext) fill(c *Connection) error {
 		{"nsc", n.NSC, "write the user with `nsc generate creds`, and name that file as creds"},
 		{"user_jwt", n.JWT, "name a file with JWT and seed as creds"},
 		{"user_seed", n.Seed, "name a file with the seed as nkey"},
-		{"socks_proxy", n.Proxy, "zofl knows no proxies"},
+		{"socks_proxy", n.Proxy, "set the variable ALL_PROXY to the same value"},
 		{"jetstream_domain", n.Domain, "zofl uses the domain of the server that it reaches"},
 		{"jetstream_api_prefix", n.API, "zofl uses the account's own JetStream"},
 		{"inbox_prefix", n.Inbox, "zofl's permissions say where answers come"},

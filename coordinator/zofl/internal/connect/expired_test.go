@@ -46,7 +46,10 @@ func TestExpiredCertificate(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said strings.Builder
-	r := newReach(c, time.Second, slog.New(slog.NewTextHandler(&said, nil)))
+	r, err := newReach(c, time.Second, slog.New(slog.NewTextHandler(&said, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, now := range []string{"12:00:01", "12:00:02"} {
 		r.failed(x509.CertificateInvalidError{Cert: leaf, Reason: x509.Expired,
 			Detail: "current time " + now})

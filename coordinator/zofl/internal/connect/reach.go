@@ -13,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/zofl/zofl/client/proxy"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 )
 
@@ -22,7 +23,7 @@ import (
 // A reach is also the dialer of its connection, because the NATS library does not report why a
 // server refused a TCP connection.
 type reach struct {
-	net.Dialer
+	*proxy.Dialer
 	broker   string
 	tlsFirst bool         // this side begins, with TLS
 	log      *slog.Logger // nil: nobody listens
@@ -34,14 +35,23 @@ type reach struct {
 	notes    map[string]bool // what the broker said of this connection
 }
 
-func newReach(c *Connection, within time.Duration, log *slog.Logger) *reach {
-	return &reach{Dialer: net.Dialer{Timeout: within}, broker: c.Redacted(),
-		tlsFirst: c.tlsFirst, log: log, told: map[string]bool{}, notes: map[string]bool{}}
+// newReach returns the reach of a connection. Its errors are usage errors: a variable of the
+// environment that names no proxy.
+func newReach(c *Connection, within time.Duration, log *slog.Logger) (*reach, error) {
+	dialer, err := proxy.NewDialer(strings.Split(c.URL, ","), within)
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	return &reach{Dialer: dialer, broker: c.Redacted(),
+		tlsFirst: c.tlsFirst, log: log, told: map[string]bool{}, notes: map[string]bool{}}, nil
 }
 
 // options returns the options that make a connection report to r.
 func (r *reach) options() []nats.Option {
 	opts := []nats.Option{nats.SetCustomDialer(r), nats.Timeout(r.Timeout)}
+	if r.Needed() {
+		opts = append(opts, nats.SkipHostLookup()) // the proxy resolves names
+	}
 	if r.log == nil {
 		// Otherwise the library would print the broker's errors.
 		return append(opts, nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
@@ -148,8 +158,12 @@ func (r *reach) remedied(err error) string {
 	accepted := r.accepted
 	r.mu.Unlock()
 	if mute := isTimeout(err) || errors.Is(err, io.EOF); accepted && mute && !r.tlsFirst {
-		return textOf(err) + ": the server took the connection and did not greet: if it begins with " +
-			"TLS (handshake_first), give --tls-first; else check --url, and firewalls on the way"
+		way := "firewalls on the way"
+		if r.Needed() {
+			way = "the proxy that the environment names"
+		}
+		return textOf(err) + ": the server took the connection and did not greet: if it begins " +
+			"with TLS (handshake_first), give --tls-first; else check --url, and " + way
 	}
 	return remedied(err)
 }
@@ -168,6 +182,8 @@ func remedied(err error) string {
 	var unknown *net.DNSError
 	var invalid x509.CertificateInvalidError
 	switch text := textOf(err); {
+	case errors.As(err, new(*proxy.Error)):
+		return err.Error()
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return expired(invalid.Cert, time.Now())
 	case refusal(err):

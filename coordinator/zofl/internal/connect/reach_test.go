@@ -15,8 +15,11 @@ import (
 // reasons come. Two errors that differ only in the local port are one reason.
 func TestReachTellsOnce(t *testing.T) {
 	var out strings.Builder
-	r := newReach(&Connection{URL: "nats://u:secret@a,nats://b"}, time.Second,
+	r, err := newReach(&Connection{URL: "nats://u:secret@a,nats://b"}, time.Second,
 		slog.New(slog.NewTextHandler(&out, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
 	address := func(port int) *net.TCPAddr {
 		return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}
 	}
