@@ -3,6 +3,7 @@
 package servers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -18,31 +19,57 @@ import (
 )
 
 // A Cluster is a group of servers that replicate streams.
-type Cluster struct{ Servers []*Server }
+type Cluster struct {
+	Servers []*Server
+	opts    Options
+}
+
+// Options say how servers differ from those of Start.
+type Options struct {
+	// Sync is the server's sync_interval; "" means "always".
+	Sync string
+	// Recorded lets Server.PowerCut cut the power of the servers.
+	Recorded bool
+	// Routed leads what servers send each other through proxies, so that Cluster.Mute can hold it.
+	Routed bool
+}
 
 // Start starts n servers, which must be 1 or at least 3, with stores in directories of the test.
 // Start returns when JetStream answers on the servers. The servers end with the test. If the test
 // fails, Start's cleanup shows the servers' logs.
-func Start(t testing.TB, n int) *Cluster {
+func Start(t testing.TB, n int) *Cluster { return StartWith(t, n, Options{}) }
+
+// StartWith is Start with options.
+func StartWith(t testing.TB, n int, opts Options) *Cluster {
 	t.Helper()
-	ports := freeport.Take(t, 2*n)
-	routes := make([]string, n)
-	for i := range n {
-		routes[i] = fmt.Sprintf(`"nats://127.0.0.1:%d"`, ports[n+i])
+	program := Program
+	if opts.Recorded {
+		program = recorder
 	}
-	c := &Cluster{}
+	ports := freeport.Take(t, 2*n)
+	c := &Cluster{opts: opts}
+	routes := make([]string, n)
+	at := make([]string, n) // where others reach a server
 	for i := range n {
-		dir := t.TempDir()
+		at[i] = fmt.Sprint("127.0.0.1:", ports[n+i])
 		s := &Server{Name: fmt.Sprint("s", i), URL: fmt.Sprint("nats://127.0.0.1:", ports[i]),
-			dir: dir}
+			dir: t.TempDir(), program: program}
+		if opts.Routed {
+			s.routes = newRoutes(t, s.Name, at[i])
+			at[i] = s.routes.listener.Addr().String()
+		}
+		routes[i] = fmt.Sprintf(`"nats://%s"`, at[i])
+		c.Servers = append(c.Servers, s)
+	}
+	for i, s := range c.Servers {
 		cluster := ""
 		if n > 1 {
 			cluster = fmt.Sprintf(
-				"cluster { name: zofl, listen: \"127.0.0.1:%d\", routes: [%s] }\n", ports[n+i],
-				strings.Join(routes, ", "))
+				"cluster { name: zofl, listen: \"127.0.0.1:%d\", advertise: %q, routes: [%s] }\n",
+				ports[n+i], at[i], strings.Join(routes, ", "))
 		}
-		text := config(s.Name, dir, ports[i], cluster)
-		if err := os.WriteFile(filepath.Join(dir, "server.conf"), []byte(text), 0o600); err != nil {
+		text := config(s, ports[i], cmp.Or(opts.Sync, "always"), cluster)
+		if err := os.WriteFile(filepath.Join(s.dir, "server.conf"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		s.start(t)
@@ -52,7 +79,6 @@ func Start(t testing.TB, n int) *Cluster {
 				t.Logf("%s:\n%s", s.Name, s.Log())
 			}
 		})
-		c.Servers = append(c.Servers, s)
 	}
 	for _, s := range c.Servers {
 		s.await(t)
@@ -60,6 +86,9 @@ func Start(t testing.TB, n int) *Cluster {
 	c.awaitJetStream(t)
 	return c
 }
+
+// Ready waits until JetStream can make streams with as many replicas as the cluster has servers.
+func (c *Cluster) Ready(t testing.TB) { t.Helper(); c.awaitJetStream(t) }
 
 // URL returns the addresses of all servers, as nats.Connect takes them.
 func (c *Cluster) URL() string {

@@ -4,6 +4,7 @@ package servers
 
 import (
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -22,7 +23,9 @@ type Server struct {
 	Name string // server_name, as streams report their leader
 	URL  string // nats://127.0.0.1:port
 
-	dir string // of its configuration, store and log
+	dir     string // of its configuration, store and log
+	program func() (string, error)
+	routes  *routes // nil: servers reach it directly
 
 	mu    sync.Mutex // guards what follows
 	cmd   *exec.Cmd
@@ -32,13 +35,14 @@ type Server struct {
 // start starts the process; it may not accept connections yet.
 func (s *Server) start(t testing.TB) {
 	t.Helper()
-	program, err := Program()
+	program, err := s.program()
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	cmd := exec.Command(program, "--config", filepath.Join(s.dir, "server.conf"))
+	cmd.Env = append(os.Environ(), storeVariable+"="+s.Store(), syncedVariable+"="+s.synced())
 	cmd.SysProcAttr = attributes()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -92,6 +96,51 @@ func (s *Server) Restart(t testing.TB) {
 	s.await(t)
 }
 
+// Store returns the directory in which the server keeps its streams.
+func (s *Server) Store() string { return filepath.Join(s.dir, "store") }
+
+// synced is where a recording server keeps what a power cut would leave.
+func (s *Server) synced() string { return filepath.Join(s.dir, "synced") }
+
+// PowerCut ends the process, and takes from its store all that the server did not sync: bytes, and
+// whole files. The server must be one of a cluster with [Options.Recorded].
+func (s *Server) PowerCut(t testing.TB) {
+	t.Helper()
+	s.Kill()
+	err := os.RemoveAll(s.Store())
+	if err == nil {
+		err = os.MkdirAll(s.synced(), 0o700) // nothing is synced yet
+	}
+	if err == nil {
+		err = os.CopyFS(s.Store(), os.DirFS(s.synced()))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Damage flips a bit in the middle of each file of the store whose path matches, and returns how many
+// files it has damaged. The server must be stopped.
+func (s *Server) Damage(t testing.TB, match func(path string) bool) (files int) {
+	t.Helper()
+	err := filepath.WalkDir(s.Store(), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || !match(path) {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || len(text) == 0 {
+			return err
+		}
+		text[len(text)/2] ^= 0x10
+		files++
+		return os.WriteFile(path, text, 0o600)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
 // Log returns the end of what the server has logged.
 func (s *Server) Log() string {
 	b, err := os.ReadFile(filepath.Join(s.dir, "server.log"))
@@ -121,17 +170,17 @@ func Eventually(t testing.TB, what string, f func() error) {
 	}
 }
 
-// config is a server's configuration file.
-func config(name, dir string, port int, cluster string) string {
+// config is the configuration file of a server that listens to a port.
+func config(s *Server, port int, sync, cluster string) string {
 	return fmt.Sprintf(`server_name: %q
 listen: "127.0.0.1:%d"
 log_file: %q
 max_payload: 64KB
-jetstream { store_dir: %q, sync_interval: always, max_file: 1GB, max_mem: 64MB }
+jetstream { store_dir: %q, sync_interval: %s, max_file: 1GB, max_mem: 64MB }
 accounts {
   $SYS { users: [{user: system, password: system}] }
   APP { jetstream: enabled, users: [{user: app, password: app}] }
 }
 no_auth_user: app
-%s`, name, port, filepath.Join(dir, "server.log"), filepath.Join(dir, "store"), cluster)
+%s`, s.Name, port, filepath.Join(s.dir, "server.log"), s.Store(), sync, cluster)
 }

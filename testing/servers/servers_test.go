@@ -4,9 +4,11 @@ package servers
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -58,4 +60,90 @@ func TestServers(t *testing.T) {
 			t.Errorf("%d servers: got %q, want the message that was acknowledged", n, got)
 		}
 	}
+}
+
+// TestPowerCut checks that a power cut takes what a server did not sync, and nothing else.
+func TestPowerCut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a nats-server")
+	}
+	for _, sync := range []string{"always", "2m"} {
+		c := StartWith(t, 1, Options{Sync: sync, Recorded: true})
+		js, err := jetstream.New(c.Connect(t, "test"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg := jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}}
+		if _, err := js.CreateStream(t.Context(), cfg); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if _, err := js.Publish(t.Context(), "s", []byte("acknowledged")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.Servers[0].PowerCut(t)
+		c.Servers[0].Restart(t)
+		c.Ready(t)
+		if js, err = jetstream.New(c.Connect(t, "test")); err != nil {
+			t.Fatal(err)
+		}
+		s, err := js.Stream(t.Context(), "S")
+		if kept := err == nil && s.CachedInfo().State.Msgs == 3; kept != (sync == "always") {
+			t.Errorf("sync_interval %s: the stream has its messages: %t (%v)", sync, kept, err)
+		}
+	}
+}
+
+// TestMute checks that a server whose messages are held leads no stream any more, and joins the
+// others again afterwards.
+func TestMute(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for elections")
+	}
+	c := StartWith(t, 3, Options{Routed: true})
+	js, err := jetstream.New(c.Connect(t, "test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}, Replicas: 3}
+	if _, err := js.CreateStream(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	first := c.Leader(t, "S")
+	c.Mute(first)
+	Eventually(t, "another leader", func() error {
+		for _, s := range c.Servers {
+			if s == first {
+				continue
+			}
+			other := connect(t, s.URL, "test", []nats.Option{nats.IgnoreDiscoveredServers()})
+			js, err := jetstream.New(other)
+			if err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			if s, err := js.Stream(ctx, "S"); err == nil &&
+				s.CachedInfo().Cluster.Leader != first.Name && s.CachedInfo().Cluster.Leader != "" {
+				return nil
+			}
+		}
+		return errors.New("the same server leads")
+	})
+	c.Mute()
+	Eventually(t, "all three servers", func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		s, err := js.Stream(ctx, "S")
+		if err != nil {
+			return err
+		}
+		for _, r := range s.CachedInfo().Cluster.Replicas {
+			if !r.Current {
+				return errors.New(r.Name + " lags")
+			}
+		}
+		return nil
+	})
 }
