@@ -68,7 +68,7 @@ func (s *decisions) store(ctx context.Context, d runlog.Decisions) error {
 			return nil
 		}
 		if !errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
-			return err
+			return s.stored(ctx, err)
 		}
 		stored, rev, err := s.entry(ctx)
 		switch {

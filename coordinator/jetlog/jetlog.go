@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -56,6 +57,8 @@ type Config struct {
 	// the caller must exclude a second one, for instance with a lock. Empty means that only this Log
 	// is the owner of its lease.
 	Owner string
+	// Logger gets a line when Begin waits, and why. Default: none.
+	Logger *slog.Logger
 	// Existing makes Open fail if the run has no log; the error matches [runlog.ErrNoLog]. With
 	// Existing, Open creates nothing at all. Begin and AddMembers create the streams and buckets that
 	// are missing, except the stream of records.
@@ -71,6 +74,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Timeout == 0 {
 		c.Timeout = DefaultTimeout
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	switch {
 	case c.Conn == nil:

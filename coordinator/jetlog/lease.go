@@ -84,6 +84,19 @@ func (r *register) entry(ctx context.Context) (value []byte, rev uint64, err err
 	return m.Data, m.Seq, nil
 }
 
+// stored returns the error of a message to the bucket. If the bucket is gone, no server answers a
+// message, so stored asks for the bucket.
+func (r *register) stored(ctx context.Context, err error) error {
+	if err == nil || !silent(err) {
+		return err
+	}
+	if _, _, gone := r.entry(ctx); deleted(gone) {
+		return fmt.Errorf("it does not exist any more: restart `zofl serve`, which makes it "+
+			"again: %w", gone)
+	}
+	return err
+}
+
 // A lease says which coordinator leads. Without a renewal, the lease expires after the bucket's
 // TTL.
 //
@@ -95,6 +108,7 @@ type lease struct {
 	own  claim
 	last func() uint64 // the log's last record, as far as known
 	seen atomic.Uint64 // the last record that another coordinator's claim named
+	told waiting
 
 	rev  uint64 // of our claim; 0 when another coordinator may hold the lease
 	stop context.CancelFunc
@@ -107,7 +121,7 @@ func openLease(ctx context.Context, l *Log, replicas int) (*lease, error) {
 		Description: "zofl: who coordinates a run",
 	}, "lease")
 	own := claim{Name: l.cfg.Name, ID: cmp.Or(l.cfg.Owner, rand.Text())}
-	return &lease{register: r, own: own, last: l.Last}, err
+	return &lease{register: r, own: own, last: l.Last, told: waiting{logger: l.cfg.Logger}}, err
 }
 
 // A claim is the value of the lease.
@@ -157,9 +171,12 @@ func (l *lease) take(ctx context.Context, lost chan<- struct{}) error {
 			l.start(until, lost)
 			return nil
 		case ctx.Err() != nil:
-			return errors.Join(context.Cause(ctx), err)
+			return errors.Join(context.Cause(ctx), unheard(l.nc, err))
 		case !transient(err) && !errors.Is(err, errHeld):
 			return err
+		}
+		l.told.wait(unheard(l.nc, err))
+		switch {
 		// ask again: the other coordinator may have released the lease before the watch began
 		case !watching && errors.Is(err, errHeld):
 			var stop func()
@@ -175,7 +192,16 @@ func (l *lease) take(ctx context.Context, lost chan<- struct{}) error {
 }
 
 // errHeld: another coordinator holds the lease.
-var errHeld = errors.New("held by another coordinator")
+var errHeld = errors.New("another coordinator leads")
+
+// heldBy is errHeld with the name in the other coordinator's claim.
+func heldBy(stored []byte) error {
+	var c claim
+	if json.Unmarshal(stored, &c) != nil || c.Name == "" {
+		return errHeld
+	}
+	return fmt.Errorf("%w: %s", errHeld, c.Name)
+}
 
 // try takes the lease if no other coordinator holds it. The lease cannot expire before until.
 func (l *lease) try(ctx context.Context) (until time.Time, err error) {
@@ -186,7 +212,7 @@ func (l *lease) try(ctx context.Context) (until time.Time, err error) {
 	case err != nil:
 		return until, err
 	case held != nil && !l.ours(held):
-		return until, fmt.Errorf("%w: %s", errHeld, held)
+		return until, heldBy(held)
 	}
 	until = time.Now().Add(l.ttl)
 	l.rev, err = l.kv.Update(ctx, l.key, l.value(), rev)

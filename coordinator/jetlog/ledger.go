@@ -85,7 +85,7 @@ func (l *ledger) put(ctx context.Context, data []byte) (other []byte, err error)
 			return nil, refused
 		}
 		stored, err := l.get(ctx, l.n+1)
-		if errors.Is(err, errNotStored) && unanswered(refused) {
+		if errors.Is(err, errNotStored) && (unanswered(refused) || wrongLast(refused)) {
 			asked++
 		}
 		switch {
@@ -103,9 +103,12 @@ func (l *ledger) put(ctx context.Context, data []byte) (other []byte, err error)
 				return nil, err
 			}
 		}
+		if wrongLast(refused) && err != nil {
+			refused = err // an earlier attempt may be the message that the stream already has
+		}
 		if !wait.sleep(ctx) {
-			return nil, fmt.Errorf("message %d of stream %s may be stored: %w%s", l.n+1, l.name,
-				refused, l.silence(asked))
+			return nil, fmt.Errorf("message %d of stream %s may be stored: %w", l.n+1, l.name,
+				l.unstored(refused, asked))
 		}
 	}
 }
@@ -115,20 +118,20 @@ func unanswered(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout)
 }
 
-// silence returns a suffix to an error's text. The suffix explains why the server did not
-// acknowledge messages, although the stream's leader said asked times that it has not stored them.
-// A server does not report that its disk is full.
-func (l *ledger) silence(asked int) string {
-	switch {
-	case asked == 0:
-		return ""
-	case l.replicas > 1:
-		return fmt.Sprintf(": the stream's leader answers, and stores nothing: its disk is full or "+
+// unstored says what it means for people that a message was refused, if the stream's leader said
+// asked times that it has not stored the message. A server does not report that its disk is full.
+func (l *ledger) unstored(refused error, asked int) error {
+	if asked == 0 {
+		return unheard(l.nc, refused)
+	}
+	what := "the server answers, and stores nothing: its disk is full or fails (its server log " +
+		"says which): free space, then restart nats-server"
+	if l.replicas > 1 {
+		what = fmt.Sprintf("the stream's leader answers, and stores nothing: its disk is full or "+
 			"fails (its server log says which; free space, then restart that nats-server), or "+
 			"fewer than half of the %d servers are up", l.replicas)
 	}
-	return ": the server answers, and stores nothing: its disk is full or fails (its server log " +
-		"says which): free space, then restart nats-server"
+	return &silence{refused, what}
 }
 
 // deleted says whether err means that the stream does not exist.

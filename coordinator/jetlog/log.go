@@ -19,15 +19,28 @@ func (l *Log) Begin(ctx context.Context) (epoch uint64, err error) {
 		return 0, fmt.Errorf("log of run %s: %w", l.cfg.Run, err)
 	}
 	l.objects.known = nil // other coordinators may have led
+	if epoch, err = l.lead(ctx); deleted(err) {
+		if err = l.remake(ctx); err == nil {
+			epoch, err = l.lead(ctx)
+		}
+	}
+	if err != nil {
+		return 0, fmt.Errorf("log of run %s: %w", l.cfg.Run, err)
+	}
+	return epoch, nil
+}
+
+// lead takes the lease, and begins.
+func (l *Log) lead(ctx context.Context) (epoch uint64, err error) {
 	lost := make(chan struct{})
 	l.mu.Lock()
 	l.lost = lost
 	l.mu.Unlock()
 	if err := l.lease.take(ctx, lost); err != nil {
-		return 0, fmt.Errorf("log of run %s: %w", l.cfg.Run, refused("lease", err))
+		return 0, refused("lease", err)
 	}
 	if epoch, err = l.begin(ctx); err != nil {
-		err = fmt.Errorf("log of run %s: %w", l.cfg.Run, refused("its streams", err))
+		err = refused("its streams", err)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.cfg.Timeout)
 		defer cancel()
 		if errors.Is(err, runlog.ErrCorrupt) {
@@ -36,6 +49,23 @@ func (l *Log) Begin(ctx context.Context) (epoch uint64, err error) {
 		return 0, errors.Join(err, l.lease.release(ctx))
 	}
 	return epoch, nil
+}
+
+// remake makes the buckets again that somebody deleted while the log was open. The error matches
+// [runlog.ErrCorrupt] if the stream of records is gone, too.
+func (l *Log) remake(ctx context.Context) error {
+	if _, err := l.records.info(ctx); err != nil {
+		return err
+	}
+	l.lease.halt()
+	claimed, seen := l.lease.seen.Load(), l.seen.n
+	l.epochs = nil
+	if err := l.complete(ctx); err != nil {
+		return err
+	}
+	l.lease.seen.Store(claimed)
+	l.seen.n = seen
+	return nil
 }
 
 func (l *Log) begin(ctx context.Context) (uint64, error) {
@@ -204,7 +234,7 @@ func (l *Log) compare(ctx context.Context, n uint64, record []byte) error {
 	stored, err := l.records.get(ctx, n)
 	switch {
 	case err != nil:
-		return fmt.Errorf("it was stored before: %w", err)
+		return fmt.Errorf("it was stored before: %w", unheard(l.cfg.Conn, err))
 	case !bytes.Equal(stored, record):
 		return &runlog.ConflictError{N: n, Record: stored}
 	}

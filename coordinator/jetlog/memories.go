@@ -35,7 +35,7 @@ func openSeen(ctx context.Context, l *Log, replicas int) (*seen, error) {
 func (s *seen) store(ctx context.Context, n uint64) error {
 	err := patiently(ctx, s.nc, func(ctx context.Context) error {
 		_, err := s.kv.Put(ctx, s.key, strconv.AppendUint(nil, n, 10))
-		return err
+		return s.stored(ctx, err)
 	})
 	if err != nil {
 		return fmt.Errorf("bucket %s: seen: %w", s.bucket, err)

@@ -254,7 +254,7 @@ func (r *reader) askLeader() error {
 				return context.Cause(r.ctx)
 			}
 			return errors.Join(missing, fmt.Errorf("stream %s: message %d: %w", r.name, r.next,
-				err))
+				unheard(r.nc, err)))
 		}
 	}
 }

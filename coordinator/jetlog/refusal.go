@@ -110,15 +110,8 @@ func denied(nc *nats.Conn, cause error) error {
 // transient says that the same call may succeed later, because servers are restarting or electing a
 // leader.
 func transient(err error) bool {
-	for _, t := range []error{
-		context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders,
-		jetstream.ErrNoStreamResponse, nats.ErrDisconnected,
-		nats.ErrReconnectBufExceeded, nats.ErrConnectionReconnecting, nats.ErrStaleConnection,
-		nats.ErrNoServers, errAlone,
-	} {
-		if errors.Is(err, t) {
-			return true
-		}
+	if silent(err) {
+		return true
 	}
 	var api *jetstream.APIError
 	return errors.As(err, &api) && api.Code == 503 &&
@@ -130,7 +123,7 @@ func transient(err error) bool {
 const apiTimeout = 5 * time.Second
 
 // patiently repeats f until its error is not transient, or ctx ends, or the broker denies what f
-// does.
+// does. If no server answered, the error matches [runlog.ErrUnavailable].
 func patiently(ctx context.Context, nc *nats.Conn, f func(context.Context) error) error {
 	var wait backoff
 	for {
@@ -141,7 +134,7 @@ func patiently(ctx context.Context, nc *nats.Conn, f func(context.Context) error
 			return denial
 		}
 		if err == nil || !transient(err) || !wait.sleep(ctx) {
-			return err
+			return unheard(nc, err)
 		}
 	}
 }

@@ -69,6 +69,8 @@ var (
 	ErrConfig = errors.New("bad config")
 	// ErrNoLog: there is no log of that run.
 	ErrNoLog = errors.New("there is no such log")
+	// ErrUnavailable: the servers that store the log do not answer. The same call may succeed later.
+	ErrUnavailable = errors.New("the servers that store the log do not answer")
 	// ErrNoMember: no member has that id.
 	ErrNoMember = errors.New("no such member")
 	// ErrPlan: the log holds the run of another plan. Continue with the log's plan (leave Config.Plan

@@ -25,7 +25,8 @@ import (
 // scenarios must pass in every place. Each scenario has its own run.
 var scenarios = map[string]func(t *testing.T, p place, run string){
 	"reopen": reopen, "conflict": conflict, "lostAck": lostAck, "members": members,
-	"oldMembers": oldMembers, "deletedStream": deletedStream, "standby": standby, "race": race,
+	"oldMembers": oldMembers, "deletedStream": deletedStream, "standby": standby, "gone": gone,
+	"race":     race,
 	"handOver": handOver, "decisions": decisions,
 	"renewal": renewal, "owner": owner,
 	"full": full, "largest": largest, "hostile": hostile, "settings": settings,

@@ -68,13 +68,19 @@ func (s *Server) await(t testing.TB) {
 }
 
 // Kill ends the process as a crash does (SIGKILL), and returns when the process has ended.
-func (s *Server) Kill() {
-	s.signal(syscall.SIGKILL)
+func (s *Server) Kill() { s.end(syscall.SIGKILL) }
+
+// end sends the process a signal that ends it.
+func (s *Server) end(sig syscall.Signal) {
+	s.signal(sig)
 	s.mu.Lock()
 	ended := s.ended
 	s.mu.Unlock()
 	<-ended
 }
+
+// Terminate ends the process as a service manager does (SIGTERM), and returns when it has ended.
+func (s *Server) Terminate() { s.end(syscall.SIGTERM) }
 
 // Pause stops the process (SIGSTOP): its connections stay open, and the process does not answer.
 func (s *Server) Pause() { s.signal(syscall.SIGSTOP) }
@@ -119,8 +125,8 @@ func (s *Server) PowerCut(t testing.TB) {
 	}
 }
 
-// Damage flips a bit in the middle of each file of the store whose path matches, and returns how many
-// files it has damaged. The server must be stopped.
+// Damage flips a bit in the middle of each file of the store whose path matches, and returns how
+// many files it has damaged. The server must be stopped.
 func (s *Server) Damage(t testing.TB, match func(path string) bool) (files int) {
 	t.Helper()
 	err := filepath.WalkDir(s.Store(), func(path string, e fs.DirEntry, err error) error {
@@ -139,6 +145,14 @@ func (s *Server) Damage(t testing.TB, match func(path string) bool) (files int) 
 		t.Fatal(err)
 	}
 	return files
+}
+
+// SetAside moves the store of a stopped server aside, so that the server starts without one.
+func (s *Server) SetAside(t testing.TB) {
+	t.Helper()
+	if err := os.Rename(s.Store(), s.Store()+".aside"); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Log returns the end of what the server has logged.

@@ -88,7 +88,8 @@ func Classify(err error) error {
 		return Corrupt(err)
 	case errors.Is(err, operate.ErrDenied):
 		return Usage(err)
-	case errors.Is(err, runlog.ErrNoLog), errors.Is(err, bus.ErrNoResponders),
+	case errors.Is(err, runlog.ErrNoLog), errors.Is(err, runlog.ErrUnavailable),
+		errors.Is(err, bus.ErrNoResponders),
 		errors.Is(err, operate.ErrNobody):
 		return Absent(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -29,6 +30,7 @@ type Spec struct {
 	Lease    time.Duration // how long a silent coordinator keeps the lead; 0: the default
 	Owner    string        // of the lease, see [jetlog.Config]; "": this process
 	Existing bool          // fail if there is no log
+	Logger   *slog.Logger  // says why the log waits; nil: nothing does
 	reading  bool          // write nothing; the log must exist
 }
 
@@ -111,7 +113,7 @@ func openDirectory(_ context.Context, spec Spec) (runlog.Log, error) {
 func openJetStream(ctx context.Context, spec Spec) (runlog.Log, error) {
 	log, err := jetlog.Open(ctx, jetlog.Config{
 		Conn: spec.Conn, Run: spec.Run, Replicas: spec.Replicas, MaxBytes: spec.MaxBytes,
-		LeaseTTL: spec.Lease, Owner: spec.Owner,
+		LeaseTTL: spec.Lease, Owner: spec.Owner, Logger: spec.Logger,
 		Name: holder(), Existing: spec.Existing,
 	})
 	if err != nil {

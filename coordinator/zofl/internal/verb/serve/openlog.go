@@ -80,6 +80,7 @@ func (f *serveFlags) openLog(ctx context.Context, nc *nats.Conn,
 		Lease:    f.leaseTTL,
 		Owner:    f.owner(),
 		Existing: f.plan == nil,
+		Logger:   logger,
 	}
 	if f.plan == nil && !f.jetstream {
 		if err := logkind.MustExist(f.store); err != nil {
