@@ -100,6 +100,7 @@ func (c *Core) proceed() {
 		c.end(wire.End{Reason: wire.EndRounds})
 	case c.halt.Planned != nil && c.Rounds >= c.halt.Planned.After:
 		due := c.halt.Planned
+		c.halt.Planned = nil
 		c.pauseFor(&runlog.Pause{Reason: due.Reason, By: due.By})
 	case c.waiting():
 	default:

@@ -48,6 +48,7 @@ func (c *Core) pauseBy(in Input) {
 		p.After, c.halt.Planned = in.N, p
 		c.decide()
 	case c.halt.Pause == nil:
+		c.halt.Planned = nil
 		c.pauseFor(p)
 	case c.halt.Planned != nil:
 		c.halt.Planned = nil
@@ -56,14 +57,15 @@ func (c *Core) pauseBy(in Input) {
 }
 
 // pause makes the run open no more rounds. The open round keeps its contributions until a change
-// replaces the round. pause does nothing once an operator has requested the end.
+// replaces the round. pause does nothing once an operator has requested the end. A planned pause
+// stays planned.
 func (c *Core) pause(reason string) { c.pauseFor(&runlog.Pause{Reason: reason}) }
 
 func (c *Core) pauseFor(p *runlog.Pause) {
 	if c.halt.Pause != nil || c.End != nil || c.queue.requested() {
 		return
 	}
-	c.halt.Pause, c.halt.Planned, c.halt.shortage = p, nil, presence.Shortage{}
+	c.halt.Pause, c.halt.shortage = p, presence.Shortage{}
 	c.decide()
 	c.emitEvent(report.Event{Kind: report.RunPaused, Reason: p.Reason,
 		Diverged: c.watch.why != "" && p.Reason == c.watch.why})

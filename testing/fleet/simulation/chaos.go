@@ -18,6 +18,9 @@ func (w *world) chaos() {
 	if w.revive() {
 		return
 	}
+	if w.ordered() {
+		return
+	}
 	if w.rng.Float64() < w.scenario.Fault && w.strike() {
 		return
 	}

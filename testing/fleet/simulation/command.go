@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/zofl/zofl/coordinator"
@@ -10,8 +11,14 @@ import (
 	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
 )
 
-// pause is the reason that the simulated operator gives for a pause.
-const pause = "an operator's pause"
+// operator is who asks for a pause.
+const operator = "ann"
+
+// reason returns why the operator pauses the run. No two pauses have the same reason.
+func (w *world) reason() string {
+	w.reasons++
+	return fmt.Sprintf("an operator's pause %d", w.reasons)
+}
 
 // commands are those of an operator.
 var commands = []fault{
@@ -20,6 +27,35 @@ var commands = []fault{
 	{"rollback", nil, (*world).rollback},
 	{"change", nil, (*world).change},
 	{"end", nil, (*world).endRun},
+	{"pause after a round", nil, (*world).planPause},
+	{"retire", nil, (*world).retireMember},
+	{"a history of commands", nil, (*world).history},
+}
+
+// An order is a command that an operator is going to give.
+type order func(*world, *party) bool
+
+// history plans several commands, in any order, soon after each other.
+func (w *world) history(*party) bool {
+	if len(w.orders) > 0 {
+		return false
+	}
+	for range 2 + w.rng.IntN(6) {
+		w.orders = append(w.orders, scenario.Pick(w.rng, (*world).pauseRun, (*world).resumeRun,
+			(*world).planPause, (*world).change, (*world).rollback, (*world).retireMember,
+			(*world).endRun))
+	}
+	return true
+}
+
+// ordered gives the next planned command, now and then. It reports whether it gave one.
+func (w *world) ordered() bool {
+	if len(w.orders) == 0 || w.rng.IntN(3) > 0 {
+		return false
+	}
+	next := w.orders[0]
+	w.orders = w.orders[1:]
+	return next(w, nil)
 }
 
 // leading returns the coordinator of a party if it accepts commands now.
@@ -52,7 +88,11 @@ func (w *world) command(text string, do func(*coordinator.Coordinator) error) bo
 }
 
 func (w *world) pauseRun(*party) bool {
-	return w.command("pause", func(c *coordinator.Coordinator) error { c.Pause(pause); return nil })
+	return w.command("pause", func(c *coordinator.Coordinator) error {
+		w.locked(w.book.Unplanned)
+		c.PauseBy(operator, 0, w.reason())
+		return nil
+	})
 }
 
 func (w *world) resumeRun(*party) bool {
@@ -67,6 +107,9 @@ func (w *world) resumes(c *coordinator.Coordinator) {
 	status := c.Status()
 	w.mu.Lock()
 	w.book.Paused(0)
+	if status.By == operator {
+		w.book.Unplanned() // the pause may be the planned one
+	}
 	if status.State == report.Paused && claimed(status.Reason) {
 		w.book.Accept()
 	}
@@ -99,6 +142,28 @@ func (w *world) change(*party) bool {
 	return w.command("change", func(c *coordinator.Coordinator) error { return c.Change(&change) })
 }
 
+// planPause asks for a pause after one of the next rounds.
+func (w *world) planPause(*party) bool {
+	return w.command("pause later", func(c *coordinator.Coordinator) error {
+		w.locked(w.book.Unplanned)
+		c.PauseBy(operator, c.Status().Rounds+uint64(1+w.rng.IntN(3)), w.reason())
+		return nil
+	})
+}
+
+// retireMember retires the last device that has joined, unless the run needs the device.
+func (w *world) retireMember(*party) bool {
+	for i := w.scenario.Devices - 1; i >= int(w.scenario.Plan.Members); i-- {
+		id := scenario.DeviceName(i)
+		known := false
+		w.locked(func() { known = w.book.Rounds() > 0 && !w.book.Retired(id) })
+		if known {
+			return w.command("retire "+id, func(c *coordinator.Coordinator) error { return c.Retire(id) })
+		}
+	}
+	return false
+}
+
 func (w *world) endRun(*party) bool {
 	if w.rng.IntN(8) > 0 {
 		return false
@@ -106,6 +171,7 @@ func (w *world) endRun(*party) bool {
 	return w.command("end", func(c *coordinator.Coordinator) error {
 		w.mu.Lock()
 		w.book.Paused(0)
+		w.book.Unplanned()
 		w.mu.Unlock()
 		c.End("enough")
 		return nil

@@ -31,7 +31,9 @@ func (w *world) choose() {
 		lead = w.parties[h.p.order]
 	}
 	devices := slices.Clone(w.parties[w.scenario.Coordinators:])
-	devices = slices.DeleteFunc(devices, func(p *party) bool { return p.device.objective == nil })
+	devices = slices.DeleteFunc(devices, func(p *party) bool {
+		return p.device.objective == nil || w.book.Retired(p.name)
+	})
 	w.rng.Shuffle(len(devices), func(i, j int) { devices[i], devices[j] = devices[j], devices[i] })
 	need := int(w.scenario.Plan.Quorum)
 	if w.book.Rounds() == 0 {

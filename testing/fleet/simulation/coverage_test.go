@@ -29,7 +29,9 @@ var covered = []string{
 	"dense scaffold-2 differences",
 	"piece", "object piece", "upload busy", "upload refused", "upload resumed by another life",
 	"vector gone", "vector without its record", "crash before append, after its vector",
-	"rid of a wrong bit", "core", "for ever: is down", "for ever: is cut off", "for ever: restarts",
+	"rid of a wrong bit",
+	"a planned pause is kept", "a retired device leaves", "core",
+	"for ever: is down", "for ever: is cut off", "for ever: restarts",
 	"for ever: has a broken disk", "declined busy", "declined time", "declined loss failed",
 }
 

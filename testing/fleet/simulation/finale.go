@@ -38,7 +38,7 @@ func (w *world) heal() {
 		p.disk.Limit(math.MaxInt64)
 		if p.p != nil {
 			p.p.fuse, p.p.quits = -1, false
-		} else if p.device == nil || !p.device.ended {
+		} else if p.device == nil || !p.device.ended && p.away.Before(now.Add(never/2)) {
 			p.away = now
 		}
 		if p.device != nil && p.device.objective != nil {
@@ -119,7 +119,7 @@ func (w *world) agree() {
 		return
 	}
 	for _, p := range w.parties {
-		if p.device == nil || !p.core && !p.device.ended {
+		if p.device == nil || !p.device.ended && (!p.core || w.book.Retired(p.name)) {
 			continue
 		}
 		n, digest := p.device.c.Digest()

@@ -3,6 +3,6 @@
 package simulation
 
 const (
-	defaultSeeds  = 1500
+	defaultSeeds  = 1200
 	repeatedSeeds = 200
 )

@@ -14,6 +14,7 @@ import (
 	"github.com/zofl/zofl/internal/disk/disktest"
 	"github.com/zofl/zofl/internal/seam"
 	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
+	"github.com/zofl/zofl/wire"
 )
 
 // A party is a coordinator or a device, as a sequence of lives.
@@ -112,8 +113,17 @@ func (b *broker) record(p *process, e *report.Event) error {
 		return errDead
 	}
 	b.w.count("event " + e.Kind.String())
-	if e.Kind == report.SameID {
+	switch e.Kind {
+	case report.SameID:
 		b.w.find("every device has an id of its own", "%v says that two send as %s", p, e.ID)
+	case report.RoundDone:
+		b.w.book.Done(p, e.N, wire.KindRound)
+	case report.Changed:
+		b.w.book.Done(p, e.N, wire.KindChange)
+	case report.RolledBack:
+		b.w.book.Done(p, e.N, wire.KindRollback)
+	case report.RunEnded:
+		b.w.book.Done(p, e.N, wire.KindEnd)
 	}
 	b.w.note(p, "event: %v n=%d attempt=%d contributors=%d %s",
 		e.Kind, e.N, e.Attempt, e.Contributors, e.Reason)

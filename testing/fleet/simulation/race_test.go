@@ -3,6 +3,6 @@
 package simulation
 
 const (
-	defaultSeeds  = 900
+	defaultSeeds  = 720
 	repeatedSeeds = 40
 )

@@ -22,7 +22,7 @@ func (s *server) lose(keep int) {
 	s.waiting = slices.DeleteFunc(s.waiting, func(r *request) bool { return r.given })
 	if s.w.rng.IntN(2) == 0 { // a backup has what was decided by then, and no more
 		s.decided = runlog.Decisions{}
-		s.w.book.Paused(0)
+		s.w.book.Undecided()
 	}
 }
 

@@ -233,10 +233,17 @@ func (h *handle) AddMembers(ctx context.Context, ids []string) error {
 	return err
 }
 
-// Retire implements [runlog.Log]. Retire is never delayed and never fails.
+// Retire implements [runlog.Log]. Retire is never delayed. Retire fails if another coordinator has
+// begun since.
 func (h *handle) Retire(_ context.Context, id string) error {
 	h.s.w.mu.Lock()
 	defer h.s.w.mu.Unlock()
+	switch {
+	case !h.p.may("retire"):
+		return errDead
+	case h.s.holder != h:
+		return runlog.ErrDeposed
+	}
 	due, err := runlog.MayRetire(h.s.members, h.s.retired, id)
 	if due {
 		h.s.retired = append(h.s.retired, id)

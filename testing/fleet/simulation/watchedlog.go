@@ -18,7 +18,11 @@ type watchedLog struct {
 
 // Decisions implements [runlog.Decider].
 func (l *watchedLog) Decisions(ctx context.Context) (runlog.Decisions, error) {
-	return runlog.DecisionsOf(ctx, l.Log)
+	d, err := runlog.DecisionsOf(ctx, l.Log)
+	if w := l.p.w; err == nil {
+		w.locked(func() { w.book.Decided(&d) })
+	}
+	return d, err
 }
 
 // Decide implements [runlog.Decider].
@@ -29,6 +33,9 @@ func (l *watchedLog) Decide(ctx context.Context, d runlog.Decisions) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.note(l.p, "decides %s: %v", text, err)
+	if err == nil {
+		w.book.Decided(&d)
+	}
 	return err
 }
 
@@ -50,6 +57,10 @@ func (l *watchedLog) Begin(ctx context.Context) (uint64, error) {
 	if err != nil {
 		return epoch, err
 	}
+	retired, err := l.Log.Retired()
+	if err != nil {
+		return epoch, err
+	}
 	w := l.p.w
 	w.mu.Lock()
 	if l.p.dead {
@@ -59,7 +70,7 @@ func (l *watchedLog) Begin(ctx context.Context) (uint64, error) {
 	if !w.scenario.Shared {
 		w.book.Begin(l.p, epoch)
 	}
-	w.book.Reread(records, members)
+	w.book.Reread(records, members, retired)
 	l.last = uint64(len(records))
 	w.mu.Unlock()
 	return epoch, l.inspect(ctx)
@@ -93,6 +104,18 @@ func (l *watchedLog) Append(ctx context.Context, n uint64, record []byte) error 
 	}
 	if err == nil || errors.As(err, &conflict) {
 		l.last = max(l.last, n)
+	}
+	return err
+}
+
+// Retire implements [runlog.Log].
+func (l *watchedLog) Retire(ctx context.Context, id string) error {
+	err := l.Log.Retire(ctx, id)
+	w := l.p.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.note(l.p, "retires %s: %v", id, err); err == nil {
+		w.book.Retire(id)
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/internal/disk/disktest"
@@ -38,6 +39,8 @@ type world struct {
 	activity chan struct{}
 	calm     bool
 	looked   time.Time // when an operator last looked at the run
+	orders   []order   // commands that an operator is going to give
+	reasons  int       // pauses that an operator asked for
 
 	mu      sync.Mutex // guards what follows, and whatever says so
 	net     network
@@ -181,7 +184,7 @@ func (w *world) done() bool {
 	}
 	return w.book.Ended() &&
 		!slices.ContainsFunc(w.parties, func(p *party) bool {
-			return p.device != nil && !p.device.ended && (p.core || !w.calm)
+			return p.device != nil && !p.device.ended && (p.core || !w.calm) && !w.book.Retired(p.name)
 		})
 }
 
@@ -217,10 +220,14 @@ func (w *world) settle() {
 		}
 	}
 	kept := w.keptPause()
+	after, planner := w.keptPlan()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if kept > 0 {
 		w.book.Paused(kept)
+	}
+	if after > 0 {
+		w.book.Planned(after, planner)
 	}
 	w.net.arrange()
 	w.server.arrange()
@@ -252,6 +259,23 @@ func (w *world) keptPause() uint64 {
 		}
 	}
 	return 0
+}
+
+// keptPlan returns after which round a coordinator is going to pause the run, and its epoch, if the
+// log stores that. It returns 0 if there is no such coordinator.
+func (w *world) keptPlan() (after, epoch uint64) {
+	var holder *handle
+	w.locked(func() { holder = w.server.holder })
+	for _, p := range w.parties {
+		c := w.leading(p)
+		if c == nil || w.scenario.Shared && p.broker.handle != holder {
+			continue
+		}
+		if s := c.Status(); s.Unkept == "" && s.PauseAfter > 0 {
+			return s.PauseAfter, s.Epoch
+		}
+	}
+	return 0, 0
 }
 
 // bury ends the life of a party that crashed or returned, and reports whether it did.
@@ -317,6 +341,9 @@ func (w *world) judge(p *party, err error) {
 	w.note(nil, "%s returns: %v", p.name, err)
 	switch {
 	case errors.Is(err, errStopped):
+	case p.device != nil && errors.Is(err, client.ErrRefused) && w.book.Retired(p.name):
+		w.count("a retired device leaves")
+		p.away = time.Now().Add(never)
 	case err != nil && p.faulty && !errors.Is(err, runlog.ErrCorrupt):
 		w.count("gave up with a disk that fails")
 	case err != nil:

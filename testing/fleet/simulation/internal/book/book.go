@@ -45,6 +45,7 @@ type Book struct {
 	lenient  bool                       // the log lost a change, see Lost
 	vectors  vectors
 	losses   losses
+	orders   orders
 }
 
 // An entry is a record of the log.
@@ -83,7 +84,7 @@ func New(w World, s *scenario.Scenario) *Book {
 		world: w, scenario: s, begun: map[uint64]Process{},
 		states: map[uint64][]state{}, tips: map[uint64][]wire.Tip{},
 		made: map[answer]map[uint64]bool{}, surveys: map[answer]bool{},
-		standing: map[string]reply{}, vectors: newVectors(), losses: newLosses(),
+		standing: map[string]reply{}, vectors: newVectors(), losses: newLosses(), orders: newOrders(),
 	}
 }
 
@@ -128,6 +129,7 @@ func (b *Book) Commit(record []byte) {
 		b.surveyed(&r)
 	}
 	b.lasts(&r)
+	b.obeys(&r)
 	delete(b.losses.cut, e.hash.Tip()) // the log accepted the record after all
 	b.chain = append(b.chain, e)
 	b.world.Count("record " + r.Kind.String())
@@ -273,7 +275,8 @@ func (b *Book) Lost(n uint64, vectors map[runlog.ObjectName][]byte) {
 
 // Reread compares the records that a coordinator reads with the records that its log accepted. Any
 // further records come from an append with an unknown outcome.
-func (b *Book) Reread(records [][]byte, members []string) {
+func (b *Book) Reread(records [][]byte, members, retired []string) {
+	b.stillRetired(members, retired)
 	for i, record := range records {
 		switch {
 		case i >= len(b.chain):

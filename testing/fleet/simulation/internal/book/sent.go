@@ -17,7 +17,7 @@ func (b *Book) Sent(p Process, kind frame.Kind, id string, data []byte) {
 	case frame.Announcing:
 		b.announced(p, data)
 	case frame.Welcoming:
-		b.welcomed(p, data)
+		b.welcomed(p, id, data)
 	case frame.Telling:
 		b.told(p, data)
 	case frame.Replying:
@@ -96,13 +96,14 @@ func (b *Book) referred(p Process, r wire.Reference) {
 	}
 }
 
-func (b *Book) welcomed(p Process, frame []byte) {
+func (b *Book) welcomed(p Process, id string, frame []byte) {
 	r, err := wire.DecodeJoinReply(frame)
 	if err != nil {
 		b.world.Find("frames decode", "%v: join reply: %v", p, err)
 		return
 	}
 	b.named(p, "a join reply", r.Last)
+	b.staysOut(p, id, &r)
 	if r.Status == wire.JoinOK && (len(b.chain) == 0 || !bytes.Equal(r.Plan, b.chain[0].bytes)) {
 		b.world.Find("nothing is told before it is committed",
 			"%v: a join reply has another plan than the log", p)

@@ -45,7 +45,7 @@ func (s *Scenario) drawPlan(rng *rand.Rand) error {
 	}
 	s.drawLate(p, rng)
 	if p.Transport == plan.Relay && p.Precision == plan.Half && p.Late == 0 && p.Rounds%2 == 0 {
-		p.Precision = plan.Int8 + plan.Precision(p.Rounds/2%3)
+		p.Precision = plan.Int8 + plan.Precision(p.RunKey[2]%3)
 	}
 	if p.Estimator == plan.Differences && rng.IntN(3) == 0 {
 		p.MuAuto, p.Mu = 1, 0

@@ -1,0 +1,95 @@
+package book
+
+import (
+	"slices"
+
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/wire"
+)
+
+// A command that was acknowledged stays done, whoever leads: a pause that an operator ended does
+// not come back, a planned pause comes, an accepted loss pauses no run again, and a retired member
+// stays out. An event names a record that the log has.
+
+// orders are the commands that a coordinator acknowledged.
+type orders struct {
+	retired map[string]bool
+	pause   string          // the reason of the stored pause; "": none
+	over    map[string]bool // reasons of the pauses that ended
+	after   uint64          // the round after which the run is to pause; 0: no pause is planned
+	planned uint64          // the epoch whose coordinator acknowledged that
+}
+
+func newOrders() orders { return orders{retired: map[string]bool{}, over: map[string]bool{}} }
+
+// Retire notes that the log stored the retirement of a member.
+func (b *Book) Retire(id string) { b.orders.retired[id] = true }
+
+// Retired reports whether the log stored the retirement of a member.
+func (b *Book) Retired(id string) bool { return b.orders.retired[id] }
+
+// stillRetired checks that a log that a coordinator begins has the retired members.
+func (b *Book) stillRetired(members, retired []string) {
+	for id := range b.orders.retired {
+		if slices.Contains(members, id) && !slices.Contains(retired, id) {
+			b.world.Find("a retired member stays out", "the log forgot that %s was retired", id)
+		}
+	}
+}
+
+// staysOut checks that a coordinator does not admit a retired member.
+func (b *Book) staysOut(p Process, id string, r *wire.JoinReply) {
+	if b.orders.retired[id] && r.Status == wire.JoinOK && b.begun[b.epoch] == p {
+		b.world.Find("a retired member stays out", "%v lets %s join", p, id)
+	}
+}
+
+// Decided checks decisions that the log stored, or that a coordinator found in the log.
+func (b *Book) Decided(d *runlog.Decisions) {
+	o, reason := &b.orders, ""
+	if d.Pause != nil {
+		reason = d.Pause.Reason
+		if c := d.Pause.Claim; c != nil && slices.Contains(d.Accepted, *c) {
+			b.world.Find("an accepted loss pauses no run again", "record %d is claimed again", c.N)
+		}
+	}
+	if o.pause != "" && reason != o.pause {
+		o.over[o.pause] = true
+	}
+	if o.pause = reason; o.over[reason] && d.Pause.Claim == nil && d.Pause.By != "" {
+		b.world.Find("a pause that a person ended does not come back", "%q", reason)
+	}
+}
+
+// Undecided notes that the log lost its decisions, or that somebody set them back.
+func (b *Book) Undecided() {
+	b.losses.paused, b.orders = 0, orders{retired: b.orders.retired, over: map[string]bool{}}
+}
+
+// Planned notes that the coordinator of an epoch acknowledged a pause after a round.
+func (b *Book) Planned(after, epoch uint64) {
+	if b.orders.after == 0 {
+		b.world.Count("a planned pause is kept")
+	}
+	b.orders.after, b.orders.planned = after, epoch
+}
+
+// Unplanned notes that an operator replaces the planned pause, or ends it.
+func (b *Book) Unplanned() { b.orders.after = 0 }
+
+// obeys checks that a round does not follow a planned pause.
+func (b *Book) obeys(r *wire.Record) {
+	o := &b.orders
+	if o.after > 0 && r.Kind == wire.KindRound && r.Round.Round > o.after && r.Epoch >= o.planned {
+		b.world.Find("a planned pause comes", "record %d is round %d, and the run was to pause after %d",
+			r.N, r.Round.Round, o.after)
+	}
+}
+
+// Done checks that the log has the record that an event names.
+func (b *Book) Done(p Process, n uint64, kind wire.RecordKind) {
+	if n > uint64(len(b.chain)) || b.chain[n-1].record.Kind != kind {
+		b.world.Find("nothing is told before it is committed",
+			"%v says that record %d is a %v, and the log has %d records", p, n, kind, len(b.chain))
+	}
+}
