@@ -1,8 +1,13 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 )
 
 // TestServeSaysThatNothingIsLearned: if the loss has not fallen after half of the rounds, `zofl
@@ -30,6 +35,35 @@ func TestServeSaysThatNothingIsLearned(t *testing.T) {
 		}
 		if err := k.lead.stop(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestDecayBesideAFoundStepIsTold: each command that takes a plan warns of a decay beside a step
+// that devices find.
+func TestDecayBesideAFoundStepIsTold(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "plan.json")
+	out, err := zofl(t, "plan", "--run", "kitchen", "--dim", fmt.Sprint(kitchenDim), "--write", file,
+		"--set", "members=2", "--set", "rounds=9", "--set", "server_decay=0.03")
+	said := map[string]string{"plan": out}
+	for name, args := range map[string][]string{
+		"simulate": {"simulate", file, "--objective", "bowl"},
+		"tune": {"tune", file, "--objective", "bowl", "--devices", "2", "--fields", "step",
+			"--rounds", "8", "--out", filepath.Join(dir, "tuned.json")},
+	} {
+		text, failed := zofl(t, args...)
+		said[name], err = text, errors.Join(err, failed)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	serve := start(t, "serve", file, "--store", filepath.Join(dir, "log"), "--listen",
+		freeport.Address(t))
+	serve.says(&serve.stderr, "server_decay=0.03 pulls every parameter")
+	for name, text := range said {
+		if !strings.Contains(strings.Join(strings.Fields(text), " "), "server_decay=0.03 pulls every") {
+			t.Errorf("zofl %s does not warn: %s", name, text)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/plancheck"
 )
 
 // deepest bounds how far stage bracket decreases a step that diverges: by a factor of 4^deepest.
@@ -52,6 +53,9 @@ func (t *tuning) survey(ctx context.Context) (found bool, err error) {
 		return false, fmt.Errorf("the devices found no step: %w", a.failed)
 	}
 	t.because("step=%.3g is what the devices of a run with step=auto find by themselves.", t.base)
+	if text := plancheck.FoundDecay(t.cfg.Plan); text != "" {
+		t.because("%s", text)
+	}
 	t.found = true
 	return true, nil
 }

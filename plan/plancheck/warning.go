@@ -27,11 +27,8 @@ func Warnings(p *plan.Plan) (list []string) {
 			"first %d rounds measure. Set more, such as rounds=%d.", p.Rounds, survey.FirstRounds,
 			60*survey.FirstRounds))
 	}
-	if p.ServerDecay > 0 && p.StepAuto != 0 && p.StepSize == 0 {
-		list = append(list, fmt.Sprintf("server_decay=%v pulls every parameter towards 0 by %[1]v "+
-			"times the step, and step=auto finds a step as long as the model needs: where that is long, "+
-			"the pull is stronger than the loss. Set step to a number, or server_decay=0.",
-			p.ServerDecay))
+	if text := FoundDecay(p); text != "" {
+		list = append(list, text)
 	}
 	switch {
 	case p.Classes > 0:
@@ -40,6 +37,18 @@ func Warnings(p *plan.Plan) (list []string) {
 		list = append(list, sketchWarning)
 	}
 	return append(list, noiseWarnings(p)...)
+}
+
+// FoundDecay returns the warning for a plan with decay beside a step that devices still have to
+// find, or "".
+func FoundDecay(p *plan.Plan) string {
+	if p.ServerDecay == 0 || p.StepAuto == 0 || p.StepSize > 0 {
+		return ""
+	}
+	return fmt.Sprintf("server_decay=%v pulls every parameter towards 0 by %[1]v times the step, and "+
+		"step=auto finds a step as long as the model needs: where that is long, the pull is stronger "+
+		"than the loss. The run takes no step above %.3g, so that a round pulls by a tenth at most. "+
+		"Set step to a number, or server_decay=0.", p.ServerDecay, survey.MostDecay/p.ServerDecay)
 }
 
 // shortestDeadline is the shortest deadline without a warning, in milliseconds. The author of a

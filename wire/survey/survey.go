@@ -51,6 +51,11 @@ const (
 // move. Then devices measure losses along the averaged move.
 const FirstRounds = 5
 
+// MostDecay is the largest share of the model that server_decay takes in a round of a plan with
+// step_auto. The coordinator takes no longer step, because devices measure their losses along the
+// averaged move without decay.
+const MostDecay = 0.1
+
 // Directions is the most directions that a device tries in a survey of kind [Mu]. A loss that
 // depends equally on a few parameters, such as their squared distance from a point, has no slope
 // along many directions with elements of +-1: with two parameters, along half of these directions.

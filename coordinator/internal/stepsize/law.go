@@ -6,6 +6,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // The law of the step, for rounds from r = 1 on, n = r-1, with a* the plan's step:
@@ -119,7 +120,7 @@ func (l *Law) Next(p *plan.Plan, past Past, round uint64, terms []wire.Term, los
 	}
 	n, gain := round-1, past.gain(p)
 	if n < firstToFix {
-		return float32(share * float64(p.StepSize) * gain * fall(p, n))
+		return within(p, share*float64(p.StepSize)*gain*fall(p, n))
 	}
 	if past.Factor > 0 {
 		gain *= past.Factor
@@ -138,7 +139,18 @@ func (l *Law) Next(p *plan.Plan, past Past, round uint64, terms []wire.Term, los
 		gain *= math.Exp(rate*c + fast*s/math.Pow(b, 4))
 	}
 	gain = min(max(gain, 1.0/largestGain), largestGain)
-	return float32(share * float64(p.StepSize) * gain * fall(p, n))
+	return within(p, share*float64(p.StepSize)*gain*fall(p, n))
+}
+
+// within returns a step, or the longest step with which the decay takes at most the share
+// [survey.MostDecay] of the model in a round. Devices measure losses along a move without decay,
+// so the step that they find says nothing about decay. A decay of more than 2 turns the model
+// around, further each round.
+func within(p *plan.Plan, step float64) float32 {
+	if p.ServerDecay > 0 {
+		step = min(step, survey.MostDecay/float64(p.ServerDecay))
+	}
+	return float32(step)
 }
 
 // mean returns the mean of v, which is not empty.

@@ -46,6 +46,28 @@ func TestLawEnds(t *testing.T) {
 	}
 }
 
+// TestLawBesideDecay: no step is so long that the decay takes more than a tenth of the model, from
+// the first round on.
+func TestLawBesideDecay(t *testing.T) {
+	p := lawPlan(60)
+	for _, decay := range []float32{0, 0.001, 0.5, 1e6} {
+		p.ServerDecay = decay
+		var law stepsize.Law
+		past := stepsize.Past{}
+		for n := range uint64(20) {
+			want := 12 / math.Sqrt(1+float64(n)/30)
+			if decay > 0 {
+				want = min(want, 0.1/float64(decay))
+			}
+			got := law.Next(p, past, n+1, nil, nil, nil)
+			if math.Abs(float64(got)-want) > 1e-5*want {
+				t.Fatalf("decay %v, n = %d: step %v, want %v", decay, n, got, want)
+			}
+			past = stepsize.Past{Step: 12 / float32(math.Sqrt(1+float64(n)/30)), Round: n + 1}
+		}
+	}
+}
+
 // TestLaw compares steps with the equations, which the test computes from vectors g and m instead
 // of slopes. The slope along m is negative for 60 rounds, in 40 of which the loss falls, and then
 // positive.

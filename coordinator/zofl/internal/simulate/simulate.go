@@ -16,6 +16,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 	"github.com/zofl/zofl/fleet"
 	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/plancheck"
 )
 
 // mostRuns bounds the runs of one command.
@@ -262,6 +263,7 @@ func outcome(ctx context.Context, r *Run, result *fleet.Result, err error) Outco
 		if errors.Is(result.Gradient, fleet.ErrGradient) {
 			o.Warning = result.Gradient.Error()
 		}
+		o.warn(plancheck.FoundDecay(r.Plan))
 	}
 	if err == nil {
 		o.warn(idle(result.Devices))

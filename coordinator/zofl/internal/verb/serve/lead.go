@@ -25,6 +25,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/traces"
 	"github.com/zofl/zofl/coordinator/zofl/version"
 	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/plancheck"
 )
 
 // serve runs until ctx is done, or --linger after the run has ended.
@@ -164,6 +165,10 @@ func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
 		"broker", where, "version", version.String())
 	if status.Key != "" {
 		cfg.Logger.Info("signing", "key", status.Key)
+	}
+	pl := c.Plan()
+	if text := plancheck.FoundDecay(&pl); text != "" {
+		cfg.Logger.Warn(text)
 	}
 	told := tellWaiting(ctx, c, out)
 	defer told()
