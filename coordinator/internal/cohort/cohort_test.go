@@ -230,6 +230,7 @@ func TestRelied(t *testing.T) {
 		k, _ := newCohort(t, 1)
 		last := member(members - 1)
 		k.Ask(0, true, true, 0)
+		k.Heard(last, 100)
 		k.Took(last, 7, true, 100)
 		for slot := range members - 1 {
 			k.Answers.Set(member(slot), presence.Contributed)
@@ -240,7 +241,7 @@ func TestRelied(t *testing.T) {
 		if tt.answer {
 			k.Answers.Set(last, presence.Contributed)
 		}
-		if got := k.Relied(tt.since, tt.least); got != tt.want {
+		if got := k.Relied(tt.since, tt.least, 0); got != tt.want {
 			t.Errorf("%s: relied on %t, want %t", tt.name, got, tt.want)
 		}
 	}

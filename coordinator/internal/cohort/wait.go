@@ -80,11 +80,12 @@ func (k *Cohort) Excuse(m presence.Device) bool {
 }
 
 // Relied says whether the attempt, which has a quorum, still waits for a reliable member. The
-// attempt waits at least least milliseconds for each such member.
-func (k *Cohort) Relied(now, least uint64) bool {
+// attempt waits at least least milliseconds for each such member, but unheard milliseconds for a
+// member that this coordinator has not heard.
+func (k *Cohort) Relied(now, least, unheard uint64) bool {
 	for slot := range k.slots() {
 		if k.Waits(presence.Device{Slot: slot}, true) &&
-			k.Crowd.Members[slot].Relied(now-k.Since, least) {
+			k.Crowd.Members[slot].Relied(now-k.Since, least, unheard) {
 			return true
 		}
 	}

@@ -38,19 +38,20 @@ func (c *Core) goesOn() bool {
 	if c.now >= c.round.closes {
 		return false
 	}
-	if !c.cohort.Relied(c.now, c.patience()) {
+	if least, unheard := c.patience(); !c.cohort.Relied(c.now, least, unheard) {
 		return false
 	}
 	c.lookAgain()
 	return true
 }
 
-// patience is the least time for which an attempt with a quorum waits for a reliable member.
-// Vectors and the steps of secure aggregation have until the deadline, because they take longer
-// than an answer with scalars.
-func (c *Core) patience() uint64 {
+// patience returns for how long an attempt with a quorum waits at least for a reliable member, and
+// for how long it waits for a member that this coordinator has not heard. Vectors and the steps of
+// secure aggregation have until the deadline, because they take longer than an answer with scalars.
+func (c *Core) patience() (least, unheard uint64) {
+	unheard = max(leastQuorums*c.round.quorate, uint64(c.Plan.Deadline)/leastPart)
 	if c.vectors != nil || c.stepping() {
-		return forever
+		return forever, unheard
 	}
-	return max(leastQuorums*c.round.quorate, uint64(c.Plan.Deadline)/leastPart)
+	return unheard, unheard
 }

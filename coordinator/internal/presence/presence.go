@@ -70,7 +70,7 @@ type Crowd struct {
 }
 
 // Grow adds members. If this coordinator has not heard from the new members yet, rounds wait for
-// them for one deadline.
+// them for one deadline at most, see [Member.Relied].
 func (w *Crowd) Grow(members int, known bool) {
 	p := Member{}
 	if !known {
@@ -158,9 +158,19 @@ func (p *Member) Heard(now uint64) { p.Seen, p.Misses, p.Left, p.Lost = now, 0, 
 // Relied says whether a round with a quorum still waits for the member after waited milliseconds.
 // The round waits for a time of at least least, and the time doubles with each round that waited in
 // vain, so that rounds hear a member again that has become slower. If a member has not answered
-// yet, its delay is unknown, and Relied returns true unless the member is doubtful.
-func (p *Member) Relied(waited, least uint64) bool {
-	return !p.Doubtful() && (!p.timed || waited < max(uint64(patience*p.Latency), least)<<p.slack)
+// yet, its delay is unknown, and Relied returns true unless the member is doubtful. But a member
+// that this coordinator has not heard may be gone for long: the round waits for it for a time of
+// unheard.
+func (p *Member) Relied(waited, least, unheard uint64) bool {
+	switch {
+	case p.Doubtful():
+		return false
+	case p.Seen == 0 && p.Misses > 0:
+		return waited < unheard
+	case !p.timed:
+		return true
+	}
+	return waited < max(uint64(patience*p.Latency), least)<<p.slack
 }
 
 // Took updates the smoothed latency with the latency of another answer, in milliseconds.

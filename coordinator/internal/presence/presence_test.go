@@ -101,16 +101,22 @@ func TestPatience(t *testing.T) {
 	var w Crowd
 	w.Grow(1, true)
 	p := &w.Members[0]
-	if !p.Relied(1<<40, 100) {
+	if !p.Relied(1<<40, 100, 50) {
 		t.Error("a member that never answered has a known latency")
 	}
-	p.Took(0)
 	want := func(most uint64) {
 		t.Helper()
-		if !p.Relied(most-1, 100) || p.Relied(most, 100) {
+		if !p.Relied(most-1, 100, 50) || p.Relied(most, 100, 50) {
 			t.Errorf("a round waits not %d ms", most)
 		}
 	}
+	p.Misses = SilentAfter - 1 // as after a restart
+	want(50)
+	p.Heard(1)
+	if !p.Relied(1<<40, 100, 50) {
+		t.Error("a member that is there, and never answered, has a known latency")
+	}
+	p.Took(0)
 	want(100)
 	w.Stalled(0)
 	want(200)
@@ -119,7 +125,7 @@ func TestPatience(t *testing.T) {
 	p.Took(20)
 	want(8 * 20)
 	p.debt = 1
-	if p.Relied(0, 100) {
+	if p.Relied(0, 100, 50) {
 		t.Error("a doubtful member is relied on")
 	}
 }
