@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -20,15 +19,16 @@ import (
 var _ runlog.Objects = (*Log)(nil)
 
 // An objectBucket holds the vectors of a log. A run creates the bucket when it stores its first
-// vector. Only the goroutine that leads uses stored and known. mu guards the other fields, which
-// any goroutine may read.
+// vector. Only the goroutine that leads uses stored. mu guards the other fields.
 type objectBucket struct {
-	stored runlog.ObjectName            // the vector that putObject stored last
-	known  map[runlog.ObjectName]string // vectors that the bucket may hold; nil until listed
+	stored runlog.ObjectName // the vector that putObject stored last
 
 	mu     sync.Mutex // guards what follows
 	store  jetstream.ObjectStore
-	stream jetstream.Stream // of store
+	stream jetstream.Stream           // of store
+	known  map[runlog.ObjectName]bool // vectors that the bucket may hold
+	listed bool                       // known has all of them
+	sweep  sweep
 }
 
 func (l *Log) objectBucket() string { return objectBucketOf(l.cfg.Run) }
@@ -97,7 +97,8 @@ func (l *Log) checkObjects(c jetstream.StreamConfig) error {
 // another order.
 func (l *Log) PutObject(ctx context.Context, name runlog.ObjectName, data []byte) error {
 	if err := l.putObject(ctx, name, data); err != nil {
-		return fmt.Errorf("log: vector of record %d: %w%s", name.N, err, remedy(err))
+		return fmt.Errorf("log: vector of record %d: %w%s", name.N, unheard(l.cfg.Conn, err),
+			remedy(err))
 	}
 	return nil
 }
@@ -113,9 +114,7 @@ func (l *Log) putObject(ctx context.Context, name runlog.ObjectName, data []byte
 	if err != nil || b.stored == name {
 		return err
 	}
-	if b.known != nil {
-		b.known[name] = name.String() // even if putting it fails
-	}
+	b.note(name) // even if putting it fails
 	meta := jetstream.ObjectMeta{Name: name.String(),
 		Opts: &jetstream.ObjectMetaOptions{ChunkSize: l.pieceLen()}}
 	if _, err := b.store.Put(ctx, meta, bytes.NewReader(data)); err != nil {
@@ -143,7 +142,7 @@ func (l *Log) pieceLen() uint32 {
 func (l *Log) Object(ctx context.Context, name runlog.ObjectName) ([]byte, error) {
 	data, err := l.readObject(ctx, name)
 	if err != nil {
-		return nil, fmt.Errorf("log: vector of record %d: %w", name.N, err)
+		return nil, fmt.Errorf("log: vector of record %d: %w", name.N, unheard(l.cfg.Conn, err))
 	}
 	return data, nil
 }
@@ -159,6 +158,9 @@ func (l *Log) readObject(ctx context.Context, name runlog.ObjectName) ([]byte, e
 	b, err := l.openObjects(ctx, false)
 	if err != nil {
 		return nil, err
+	}
+	if b.unwanted(name) {
+		return nil, runlog.ErrNoObject
 	}
 	var wait backoff
 	for damaged := 0; ; {
@@ -208,54 +210,4 @@ func (l *Log) missing(ctx context.Context, name runlog.ObjectName) error {
 // metaSubject is the subject of the message that describes an object in a bucket.
 func metaSubject(bucket string, name runlog.ObjectName) string {
 	return "$O." + bucket + ".M." + base64.URLEncoding.EncodeToString([]byte(name.String()))
-}
-
-// KeepObjects implements [runlog.Objects]. The first call after each Begin lists the bucket.
-func (l *Log) KeepObjects(ctx context.Context, n uint64, names []runlog.ObjectName) error {
-	b, err := l.openObjects(ctx, false)
-	if errors.Is(err, runlog.ErrNoObject) {
-		return nil
-	}
-	if err == nil && b.known == nil {
-		err = b.list(ctx)
-	}
-	if err != nil {
-		return fmt.Errorf("log: vectors: %w", err)
-	}
-	for name := range b.known {
-		if name.N > n || slices.Contains(names, name) {
-			continue
-		}
-		if err := l.deleteObject(ctx, b, name); err != nil {
-			return fmt.Errorf("log: vector of record %d: %w", name.N, err)
-		}
-		delete(b.known, name)
-	}
-	return nil
-}
-
-// list reads the names of the vectors in the bucket.
-func (b *objectBucket) list(ctx context.Context) error {
-	infos, err := b.store.List(ctx)
-	if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
-		return err
-	}
-	b.known = map[runlog.ObjectName]string{}
-	for _, info := range infos {
-		if name, ok := runlog.ParseObjectName(info.Name); ok {
-			b.known[name] = info.Name
-		}
-	}
-	return nil
-}
-
-// deleteObject deletes a vector, and then the marker that JetStream stores for a deleted object.
-func (l *Log) deleteObject(ctx context.Context, b *objectBucket, name runlog.ObjectName) error {
-	if err := b.store.Delete(ctx, name.String()); err != nil {
-		if errors.Is(err, jetstream.ErrObjectNotFound) {
-			return nil
-		}
-		return err
-	}
-	return b.stream.Purge(ctx, jetstream.WithPurgeSubject(metaSubject(l.objectBucket(), name)))
 }

@@ -21,7 +21,8 @@ type Objects interface {
 	// vector is gone. After another error, a later call may succeed.
 	Object(ctx context.Context, name ObjectName) ([]byte, error)
 
-	// KeepObjects deletes the vectors of records 1..n except the named ones. KeepObjects must keep the
+	// KeepObjects deletes the vectors of records 1..n except the named ones. A log may delete them
+	// after KeepObjects has returned; then the next call returns the error. KeepObjects must keep the
 	// vectors of later records. Otherwise a coordinator that does not know yet that it was deposed
 	// could delete a vector that its successor is about to name in a record.
 	KeepObjects(ctx context.Context, n uint64, names []ObjectName) error

@@ -22,6 +22,7 @@ import (
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/plan/preset"
+	"github.com/zofl/zofl/testing/servers"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -98,15 +99,18 @@ func objects(t *testing.T, p place, run string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := js.Stream(t.Context(), "OBJ_ZO_"+run+"_OBJECTS")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if info := s.CachedInfo(); info.State.Msgs != 3+1+18+1 || info.Config.Replicas != p.replicas ||
-		info.Config.Storage != jetstream.FileStorage {
-		t.Errorf("the bucket has %d messages, %d replicas, %v; want the pieces of three "+
-			"vectors and what names them", info.State.Msgs, info.Config.Replicas, info.Config.Storage)
-	}
+	servers.Eventually(t, "a bucket with the pieces of three vectors", func() error {
+		s, err := js.Stream(t.Context(), "OBJ_ZO_"+run+"_OBJECTS")
+		if err != nil {
+			return err
+		}
+		if info := s.CachedInfo(); info.State.Msgs != 3+1+18+1 || info.Config.Replicas != p.replicas ||
+			info.Config.Storage != jetstream.FileStorage {
+			return fmt.Errorf("the bucket has %d messages, %d replicas, %v", info.State.Msgs,
+				info.Config.Replicas, info.Config.Storage)
+		}
+		return nil
+	})
 	file := openFile(t)
 	c := newDenseChain(t, run, second)
 	if err := runlog.Copy(t.Context(), file, second, nil); err != nil {
@@ -159,7 +163,12 @@ func objectsOfTwo(t *testing.T, p place, run string) {
 	if err := second.KeepObjects(t.Context(), 2, []runlog.ObjectName{taken.name}); err != nil {
 		t.Fatal(err)
 	}
-	has(t, first, old, false)
+	servers.Eventually(t, "the deletion of a vector", func() error {
+		if _, err := first.Object(t.Context(), old.name); !errors.Is(err, runlog.ErrNoObject) {
+			return fmt.Errorf("it is there: %w", err)
+		}
+		return nil
+	})
 	has(t, first, taken, true)
 
 	lost := second.Lost()
