@@ -123,7 +123,7 @@ func (c *Client) newFollower(dim int, pinned bool) *follow.Follower {
 		Run: c.cfg.Run,
 		Replica: replica.Config{
 			Run: c.cfg.Run, Dim: uint64(dim), Initial: c.cfg.Initial,
-			RunKey: c.cfg.RunKey, Workers: c.cfg.Workers, Check: guard.Fits,
+			ReadInitial: c.cfg.ReadInitial, RunKey: c.cfg.RunKey, Workers: c.cfg.Workers, Check: guard.Fits,
 		},
 		Source: c.link, Files: c.files, Pauses: c.pauses, Logger: c.cfg.Logger,
 		Report: c.reportFollowing, Horizon: c.cfg.Horizon,
@@ -160,6 +160,14 @@ func (c *Client) Params(dst []float32) (n uint64, err error) {
 		err = fmt.Errorf("client: %w", err)
 	}
 	return n, err
+}
+
+// View calls see with the model after record n, without a copy. see must not change or keep x, and
+// must not call the client: until see returns, the client applies no record and Params waits.
+// Before record 1, n is 0 and x is empty. Use View to write a large model to a file after Run.
+func (c *Client) View(see func(n uint64, x []float32) error) (err error) {
+	c.follower.View(func(r *replica.Replica) { err = see(r.Whole(), r.Params()) })
+	return err
 }
 
 // Dim returns the number of parameters of the objective. For a passive replica Dim returns the

@@ -55,6 +55,12 @@ type Config struct {
 	// copies Initial when the plan arrives, and again whenever the client starts over from record 1.
 	// The client never changes Initial.
 	Initial []float32
+	// ReadInitial replaces Initial, so that a large model is in memory once and not twice. ReadInitial
+	// sets all elements of x, which has an element for each of the plan's parameters: it reads them
+	// from a file, for instance. The client calls ReadInitial when it would copy Initial, and once
+	// more to check a checkpoint. If ReadInitial returns an error, Run ends with
+	// [replica.ErrInitial].
+	ReadInitial func(x []float32) error
 	// RunKey is the secret of a private run: 32 random bytes, the same for every device and passive
 	// replica. The app distributes the key; the client never sends it. `zofl plan --secret` makes the
 	// plan with the same key. Only the holders of the key can compute the model from the network
@@ -214,6 +220,8 @@ func (c *Config) check() error {
 			c.Conn.Opts.InboxPrefix, c.ID)
 	case badKeys != nil:
 		return fmt.Errorf("Coordinator: %w", badKeys)
+	case c.Initial != nil && c.ReadInitial != nil:
+		return errors.New("Initial and ReadInitial are both set: set one of them")
 	case c.Workers < 0:
 		return fmt.Errorf("Workers = %d: give a positive number of goroutines, "+
 			"or 0 for one a core", c.Workers)

@@ -36,6 +36,11 @@ func TestConfigErrors(t *testing.T) {
 			[]string{"client_test.lossless", "objective.Flat"}},
 		{func(c *client.Config) { c.Bus, c.Conn = nil, inboxAt("_INBOX_other") },
 			[]string{`prefix "_INBOX_other"`, `client.ConnectOptions("d")`}},
+		{func(c *client.Config) {
+			c.Initial, c.ReadInitial = []float32{1},
+				func([]float32) error { return nil }
+		},
+			[]string{"Initial and ReadInitial", "set one of them"}},
 		{func(c *client.Config) { c.MaxBatch = -1 }, []string{"MaxBatch = -1", "or 0"}},
 		{func(c *client.Config) { c.Workers = -1 }, []string{"Workers = -1", "0 for one a core"}},
 		{func(c *client.Config) { c.RequestTimeout = -1 },

@@ -11,6 +11,16 @@ import (
 	"github.com/zofl/zofl/client/replica"
 )
 
+// reading returns an edit that gives the initial parameters piece by piece, or an error.
+func reading(x []float32, err error) func(*client.Config) {
+	return func(c *client.Config) {
+		c.Initial, c.ReadInitial = nil, func(dst []float32) error {
+			copy(dst, x)
+			return err
+		}
+	}
+}
+
 // A client with a wrong run, dim or initial parameters ends, and leaves every item of the store as
 // it is, because the checkpoint may be the only copy of a model. With the right values, the client
 // has that model, without a coordinator.
@@ -31,6 +41,9 @@ func TestForeignCheckpoint(t *testing.T) {
 			replica.ErrForeign, `of run "t", this replica of "else"`},
 		{"dim", 7, start(given[:7]), replica.ErrDim, "the file has 100, this model 7"},
 		{"other initial", small, start(other), replica.ErrInitial, "initial"},
+		{"others read", small, reading(other, nil), replica.ErrInitial, "digest"},
+		{"none can be read", small, reading(nil, errors.New("the disk is gone")),
+			replica.ErrInitial, "the disk is gone"},
 		{"no initial", small, start(nil), replica.ErrInitial, "Initial is nil"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

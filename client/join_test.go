@@ -149,6 +149,12 @@ func TestJoinFails(t *testing.T) {
 		{name: "other initial parameters", plan: func(p *plan.Plan) { give(p, given) },
 			config: func(c *client.Config) { c.Initial = make([]float32, small) },
 			want:   replica.ErrInitial, says: "load the file that the plan was made with"},
+		{name: "other parameters read", plan: func(p *plan.Plan) { give(p, given) },
+			config: reading(make([]float32, small), nil),
+			want:   replica.ErrInitial, says: "load the file that the plan was made with"},
+		{name: "parameters that cannot be read", plan: func(p *plan.Plan) { give(p, given) },
+			config: reading(given, errors.New("the disk is gone")),
+			want:   replica.ErrInitial, says: "the disk is gone"},
 		{name: "bad plan", plan: func(p *plan.Plan) { p.Mu = 0 }, want: &plan.Error{},
 			says: "mu = 0"},
 		{name: "another run", plan: func(p *plan.Plan) { p.Run = "other" }, want: &plan.Error{},
@@ -191,6 +197,33 @@ func TestJoinFails(t *testing.T) {
 
 func give(p *plan.Plan, x []float32) {
 	p.Initial, p.InitialDigest, p.Segments = plan.Given, replica.InitialDigest(x), nil
+}
+
+// A client that reads the given parameters has the same model as one that was given them. It goes
+// on from its checkpoint, and starts over from the same parameters.
+func TestReadParameters(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		given := make([]float32, small)
+		given[7] = 7
+		p := testPlan(small)
+		give(p, given)
+		h, store := newHost(t, p), newStore(t)
+		h.initial = given
+		d := h.device("d0", bowlLoss(small, 0), with(store), reading(given, nil))
+		other := h.device("d1", bowlLoss(small, 0), func(c *client.Config) { c.Initial = given })
+		for range 3 {
+			h.round()
+			h.announce()
+		}
+		h.agrees(d, h.last())
+		h.agrees(other, h.last())
+		d.stop()
+		again := h.device("d0", bowlLoss(small, 0), with(store), reading(given, nil))
+		h.agrees(again, h.last())
+		if !slices.Equal(d.params(small), again.params(small)) {
+			t.Error("the checkpoint has another model")
+		}
+	})
 }
 
 // The run starts from the given parameters, and the client does not change the app's copy.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -168,6 +169,16 @@ func TestParams(t *testing.T) {
 		if n, err := d.Params(x); n != 1 || err != nil || x[0] == 42 {
 			t.Errorf("after the plan: got %d, %v and %v, want 1, no error and the model",
 				n, err, x[0])
+		}
+		stop := errors.New("seen")
+		err := d.View(func(n uint64, seen []float32) error {
+			if n != 1 || !slices.Equal(seen, x) {
+				t.Errorf("View shows record %d and %v, want 1 and the model", n, seen)
+			}
+			return stop
+		})
+		if err != stop {
+			t.Errorf("View returned %v, want what its function returned", err)
 		}
 	})
 }

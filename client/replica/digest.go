@@ -9,6 +9,7 @@ import (
 
 	"github.com/zofl/zofl/client/replica/internal/digest"
 	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/prng"
 )
 
 // Digest returns the digest of the whole state. Digest reads only the state and Config.Workers, so
@@ -53,11 +54,45 @@ func InitialDigest(x []float32) plan.Bytes {
 	return d[:]
 }
 
-func checkGiven(p *plan.Plan, given []float32) error {
-	if uint64(len(given)) != p.Dim {
-		return fmt.Errorf("%w: the plan's run starts from %d given parameters, this device gives %d",
-			ErrInitial, p.Dim, len(given))
+// An InitialHash computes the [InitialDigest] of parameters that come in parts.
+type InitialHash struct {
+	root   hash.Hash
+	block  []float32 // elements of the next block
+	digits [4 * prng.BlockLen]byte
+}
+
+// NewInitialHash returns the hash of dim parameters.
+func NewInitialHash(dim uint64) *InitialHash {
+	return &InitialHash{root: digest.Root(dim, 1), block: make([]float32, 0, prng.BlockLen)}
+}
+
+// Add takes the next parameters.
+func (h *InitialHash) Add(part []float32) {
+	for len(part) > 0 {
+		n := min(len(part), cap(h.block)-len(h.block))
+		h.block, part = append(h.block, part[:n]...), part[n:]
+		if len(h.block) == cap(h.block) {
+			h.flush()
+		}
 	}
+}
+
+func (h *InitialHash) flush() {
+	n := digest.PutBlock(h.digits[:], h.block)
+	sum := sha256.Sum256(h.digits[:4*n])
+	h.root.Write(sum[:])
+	h.block = h.block[:0]
+}
+
+// Digest returns the digest after the last parameters.
+func (h *InitialHash) Digest() plan.Bytes {
+	if len(h.block) > 0 {
+		h.flush()
+	}
+	return h.root.Sum(nil)
+}
+
+func checkGiven(p *plan.Plan, given []float32) error {
 	if got := InitialDigest(given); !bytes.Equal(got, p.InitialDigest) {
 		return fmt.Errorf("%w: digest %v, the plan names %v: load the file that the plan was made with",
 			ErrInitial, got, p.InitialDigest)

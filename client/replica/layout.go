@@ -14,13 +14,12 @@ const maxDim = math.MaxInt / 8
 
 // initial returns the parameters of record 1, inside their boxes: a copy of the given parameters,
 // or the parameters that the plan's segments seed.
-func initial(p *plan.Plan, runKey []byte, given []float32) ([]float32, error) {
+func (c *Config) initial(p *plan.Plan, runKey []byte) ([]float32, error) {
 	x := make([]float32, p.Dim)
 	if p.Initial == plan.Given {
-		if err := checkGiven(p, given); err != nil {
+		if err := c.give(p, x); err != nil {
 			return nil, err
 		}
-		copy(x, given)
 		return x, box(p, x)
 	}
 	layout.Fill(x, prng.RecordKey(runKey, 0), p.Layout())

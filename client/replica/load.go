@@ -18,7 +18,7 @@ import (
 //
 // Errors match [ErrState], or are errors of r. The error also matches [ErrForeign] if the file
 // belongs to another run or model than cfg's, and [ErrDim] or [ErrInitial] if the model differs.
-// Load compares Config.Initial, unless nil, with the plan's InitialDigest.
+// Load compares the initial parameters, if Config has them, with the plan's InitialDigest.
 func Load(cfg Config, r io.Reader, size int64) (*Replica, History, error) {
 	l := NewLoader(cfg, size)
 	if _, err := io.Copy(l, r); err != nil {
@@ -122,7 +122,13 @@ func (l *Loader) head(part []byte) error {
 		first: h.First, ended: h.Ended,
 	}
 	l.r.makeTeam()
-	l.r.allocate(h.Plan, runKey, make([]float32, h.Plan.Dim))
+	x := make([]float32, h.Plan.Dim)
+	if len(h.Plan.InitialDigest) > 0 && l.cfg.gives() {
+		if err := l.cfg.give(h.Plan, x); err != nil {
+			return &foreignError{err}
+		}
+	}
+	l.r.allocate(h.Plan, runKey, x)
 	if !l.r.restore(h.registers) {
 		return badState("registers that its plan cannot have")
 	}
@@ -164,11 +170,9 @@ func (c *Config) owns(p *plan.Plan) error {
 		return fmt.Errorf("the file is of run %q, this replica of %q", p.Run, c.Run)
 	case c.Dim != 0 && p.Dim != c.Dim:
 		return fmt.Errorf("%w: the file has %d, this model %d", ErrDim, p.Dim, c.Dim)
-	case p.Pool > 0 && p.Initial == plan.Given && c.Initial == nil:
+	case p.Pool > 0 && p.Initial == plan.Given && !c.gives():
 		return fmt.Errorf("%w: a pool's coefficients are of the given parameters: give "+
 			"Config.Initial", ErrInitial)
-	case len(p.InitialDigest) > 0 && c.Initial != nil:
-		return checkGiven(p, c.Initial)
 	}
 	return nil
 }

@@ -52,6 +52,11 @@ type Config struct {
 	// [ErrInitial] if a parameter is outside its box. (Parameters that the plan seeds are clipped
 	// instead.)
 	Initial []float32
+	// ReadInitial gives the same parameters as Initial, but the caller holds no vector of them:
+	// ReadInitial sets all elements of x, which become the replica's own. The replica calls
+	// ReadInitial when it applies record 1, and Load calls it to compare the parameters with the
+	// plan's digest. An error of ReadInitial matches [ErrInitial] then. Set Initial or ReadInitial.
+	ReadInitial func(x []float32) error
 	// RunKey is the secret of a run whose plan has no public run key: 32 bytes, the same for all
 	// devices of the run. Other runs do not use it.
 	RunKey []byte
@@ -63,6 +68,25 @@ type Config struct {
 	// With 0 or 1 these methods use only the caller's goroutine. The resulting bits are the same for
 	// any number of workers. Each worker takes a few blocks of memory.
 	Workers int
+}
+
+// gives says whether c has initial parameters.
+func (c *Config) gives() bool { return c.Initial != nil || c.ReadInitial != nil }
+
+// give sets x to the initial parameters. The error matches [ErrInitial] if they are not the plan's.
+func (c *Config) give(p *plan.Plan, x []float32) error {
+	switch {
+	case c.ReadInitial != nil:
+		if err := c.ReadInitial(x); err != nil {
+			return fmt.Errorf("%w: %w", ErrInitial, err)
+		}
+	case uint64(len(c.Initial)) != p.Dim:
+		return fmt.Errorf("%w: the plan's run starts from %d given parameters, this device gives %d",
+			ErrInitial, p.Dim, len(c.Initial))
+	default:
+		copy(x, c.Initial)
+	}
+	return checkGiven(p, x)
 }
 
 // judge calls Check.
@@ -317,7 +341,7 @@ func (r *Replica) begin(p *plan.Plan) error {
 	if err != nil {
 		return err
 	}
-	x, err := initial(p, runKey, r.cfg.Initial)
+	x, err := r.cfg.initial(p, runKey)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/zofl/zofl/prng"
 )
 
-// allocate makes the state of a plan around its parameters; everything else starts at zero.
+// allocate makes the state of a plan around its parameters; everything else starts at zero. For a
+// pool and given parameters, x holds the given ones.
 func (r *Replica) allocate(p *plan.Plan, runKey []byte, x []float32) {
 	r.plan, r.x, r.segments, r.runKey, r.keys = *p, x, layout.Of(p), runKey, prng.NewKeyring(runKey)
 	r.transport = transportOf(p)
@@ -36,7 +37,7 @@ func (r *Replica) allocate(p *plan.Plan, runKey []byte, x []float32) {
 		r.afterRound = append(r.afterRound, r.rebase)
 		r.pool, r.poolKey = newPool(p), r.keys.Key(0)
 		if p.Initial == plan.Given {
-			r.pool.given = append([]float32(nil), r.cfg.Initial...)
+			r.pool.given = slices.Clone(x)
 		}
 	}
 }

@@ -134,7 +134,8 @@ func (f *Follower) loadCheckpoint() (r *replica.Replica, h replica.History, err 
 		r, h, err = replica.Load(f.cfg.Replica, file, file.Size())
 		return err
 	})
-	if err == nil && r.Plan().Initial == plan.Given && f.cfg.Replica.Initial == nil {
+	if err == nil && r.Plan().Initial == plan.Given && f.cfg.Replica.Initial == nil &&
+		f.cfg.Replica.ReadInitial == nil {
 		err = fmt.Errorf("%w: %w: Config.Initial is nil", replica.ErrForeign, replica.ErrInitial)
 	}
 	return r, h, err

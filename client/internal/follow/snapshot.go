@@ -191,7 +191,7 @@ func (f *Follower) newDownload(
 ) (*download, error) {
 	cfg := f.cfg.Replica
 	if f.replica.Plan().Pool == 0 {
-		cfg.Initial = nil // not needed: examine compares the plans
+		cfg.Initial, cfg.ReadInitial = nil, nil // not needed: examine compares the plans
 	}
 	d := &download{
 		n: offer.N, tip: offer.Tip, size: offer.Size, record: record,
