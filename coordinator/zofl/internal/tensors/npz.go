@@ -2,7 +2,6 @@ package tensors
 
 import (
 	"archive/zip"
-	"bytes"
 	"compress/flate"
 	"encoding/binary"
 	"errors"
@@ -122,42 +121,74 @@ func copyMember(w *zip.Writer, m *zip.File) error {
 }
 
 // writeMember writes a member with other elements. The sizes of the member precede it, as some
-// readers need.
+// readers need. So writeMember packs the elements twice: first it only counts the bytes.
 func writeMember(w *zip.Writer, m *zip.File, t *Tensor, x []float32) error {
 	r, err := m.Open()
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	content := make([]byte, t.spans[0].at)
-	if _, err := io.ReadFull(r, content); err != nil {
+	header := make([]byte, t.spans[0].at)
+	if _, err := io.ReadFull(r, header); err != nil {
 		return err
-	}
-	content = append(content, t.kind.encode(x)...)
-	packed := content
-	if m.Method == zip.Deflate {
-		if packed, err = deflate(content); err != nil {
-			return err
-		}
 	}
 	h := headerOf(m)
 	h.Flags &^= sizesComeLast
-	h.CRC32 = crc32.ChecksumIEEE(content)
-	h.CompressedSize64, h.UncompressedSize64 = uint64(len(packed)), uint64(len(content))
+	h.UncompressedSize64 = uint64(len(header)) + uint64(t.kind.bytes)*uint64(len(x))
+	p, err := newPacker(m.Method)
+	if err != nil {
+		return err
+	}
+	var size counter
+	if h.CRC32, err = p.pack(&size, header, t.kind, x); err != nil {
+		return err
+	}
+	h.CompressedSize64 = uint64(size)
 	to, err := w.CreateRaw(h)
 	if err == nil {
-		_, err = to.Write(packed)
+		_, err = p.pack(to, header, t.kind, x)
 	}
 	return err
 }
 
-func deflate(b []byte) ([]byte, error) {
-	var to bytes.Buffer
-	w, err := flate.NewWriter(&to, flate.DefaultCompression)
-	if err != nil {
-		return nil, err
+// A counter counts the bytes written to it.
+type counter uint64
+
+func (c *counter) Write(b []byte) (int, error) {
+	*c += counter(len(b))
+	return len(b), nil
+}
+
+// A packer writes the content of a member.
+type packer struct {
+	writer
+	deflate *flate.Writer // nil: the member is stored as it is
+}
+
+func newPacker(method uint16) (p packer, err error) {
+	if method == zip.Deflate {
+		p.deflate, err = flate.NewWriter(io.Discard, flate.DefaultCompression)
 	}
-	_, err = w.Write(b)
-	err = errors.Join(err, w.Close())
-	return to.Bytes(), err
+	return p, err
+}
+
+// pack writes a header and elements, and returns their checksum.
+func (p *packer) pack(to io.Writer, header []byte, e *element, x []float32) (uint32, error) {
+	sum, packed := crc32.NewIEEE(), to
+	if p.deflate != nil {
+		p.deflate.Reset(to)
+		packed = p.deflate
+	}
+	both := io.MultiWriter(sum, packed)
+	_, err := both.Write(header)
+	if err == nil {
+		err = p.encode(e, x, func(b []byte) error {
+			_, err := both.Write(b)
+			return err
+		})
+	}
+	if p.deflate != nil {
+		err = errors.Join(err, p.deflate.Close())
+	}
+	return sum.Sum32(), err
 }

@@ -17,68 +17,117 @@ func (s *Selection) Params() (x []float32, err error) {
 	if s.file.zip == nil { // where the elements are in the file
 		x = make([]float32, 0, s.Len)
 	}
-	for i := range s.Tensors {
-		t := &s.Tensors[i]
-		if x, err = t.read(x, s.file.src); err != nil {
-			return nil, fmt.Errorf("%s: tensor %q: %w", s.file.Name, t.Name, err)
-		}
-	}
-	return x, nil
-}
-
-// read appends the tensor's elements to x.
-func (t *Tensor) read(x []float32, src io.ReaderAt) (_ []float32, err error) {
-	if t.member != nil {
-		return t.unpack(x)
-	}
-	for _, s := range t.spans {
-		r := io.NewSectionReader(src, s.at, s.bytes)
-		if x, err = t.kind.decode(x, r, s.bytes/t.kind.bytes); err != nil {
-			return nil, err
-		}
-	}
-	return x, nil
-}
-
-// unpack reads a member to its end, because package zip compares the checksum only there.
-func (t *Tensor) unpack(x []float32) ([]float32, error) {
-	r, err := t.member.Open()
+	err = s.Each(func(part []float32, _ *Tensor) error {
+		x = append(x, part...)
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
-	if _, err := io.CopyN(io.Discard, r, t.spans[0].at); err != nil {
-		return nil, err
-	}
-	if x, err = t.kind.decode(x, r, int64(t.Len)); err != nil {
-		return nil, err
-	}
-	_, err = io.Copy(io.Discard, r)
-	return x, err
-}
-
-// decode appends n elements to x. The memory of x grows only with the bytes that decode has read.
-func (e *element) decode(x []float32, r io.Reader, n int64) ([]float32, error) {
-	b := make([]byte, e.bytes*min(n, chunk))
-	for n > 0 {
-		part := b[:e.bytes*min(n, chunk)]
-		if _, err := io.ReadFull(r, part); err != nil {
-			return nil, err
-		}
-		n -= int64(len(part)) / e.bytes
-		for ; len(part) > 0; part = part[e.bytes:] {
-			x = append(x, e.get(part))
-		}
-	}
 	return x, nil
 }
 
-func (e *element) encode(x []float32) []byte {
-	b := make([]byte, e.bytes*int64(len(x)))
-	for i, v := range x {
-		e.put(b[e.bytes*int64(i):], v)
+// Each calls f with the parameters, part by part, and with the tensor of the part. The part is
+// valid until f returns.
+func (s *Selection) Each(f func(part []float32, t *Tensor) error) error {
+	var r reader
+	for i := range s.Tensors {
+		t, own := &s.Tensors[i], error(nil)
+		r.f = func(part []float32) error {
+			own = f(part, t)
+			return own
+		}
+		switch err := r.tensor(t, s.file.src); {
+		case own != nil:
+			return own
+		case err != nil:
+			return fmt.Errorf("%s: tensor %q: %w", s.file.Name, t.Name, err)
+		}
 	}
-	return b
+	return nil
+}
+
+// A reader passes the elements of tensors to f.
+type reader struct {
+	f     func([]float32) error
+	bytes []byte // reused
+	part  []float32
+}
+
+func (r *reader) tensor(t *Tensor, src io.ReaderAt) error {
+	if t.member != nil {
+		return r.unpack(t)
+	}
+	for _, s := range t.spans {
+		from := io.NewSectionReader(src, s.at, s.bytes)
+		if err := r.decode(t.kind, from, s.bytes/t.kind.bytes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unpack reads a member to its end, because package zip compares the checksum only there.
+func (r *reader) unpack(t *Tensor) error {
+	member, err := t.member.Open()
+	if err != nil {
+		return err
+	}
+	defer member.Close()
+	if _, err := io.CopyN(io.Discard, member, t.spans[0].at); err != nil {
+		return err
+	}
+	if err := r.decode(t.kind, member, int64(t.Len)); err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, member)
+	return err
+}
+
+// decode reads n elements. The memory of decode does not grow with n.
+func (r *reader) decode(e *element, from io.Reader, n int64) error {
+	for n > 0 {
+		r.bytes = room(r.bytes, e.bytes*min(n, chunk))
+		r.part = room(r.part, min(n, chunk))
+		if _, err := io.ReadFull(from, r.bytes); err != nil {
+			return err
+		}
+		for i := range r.part {
+			r.part[i] = e.get(r.bytes[e.bytes*int64(i):])
+		}
+		if err := r.f(r.part); err != nil {
+			return err
+		}
+		n -= int64(len(r.part))
+	}
+	return nil
+}
+
+// room returns a slice of n elements, in the memory of v if that suffices.
+func room[T any](v []T, n int64) []T {
+	if int64(cap(v)) < n {
+		return make([]T, n)
+	}
+	return v[:n]
+}
+
+// A writer encodes elements in memory that it uses again.
+type writer struct{ bytes []byte }
+
+// encode calls to with the bytes of x, part by part. A part is valid until to returns.
+func (w *writer) encode(e *element, x []float32, to func([]byte) error) error {
+	for len(x) > 0 {
+		n := min(int64(len(x)), chunk)
+		w.bytes = room(w.bytes, e.bytes*n)
+		for i, v := range x[:n] {
+			e.put(w.bytes[e.bytes*int64(i):], v)
+		}
+		if err := to(w.bytes); err != nil {
+			return err
+		}
+		x = x[n:]
+	}
+	return nil
 }
 
 // Write stores a copy of the file under a new name, with x as the parameters. Every other byte
@@ -97,11 +146,10 @@ func (s *Selection) Write(name string, x []float32) error {
 	}
 	changed := true
 	if s.file.zip != nil {
-		had, err := s.Params()
-		if err != nil {
+		var err error
+		if changed, err = s.differs(x); err != nil {
 			return err
 		}
-		changed = !same(had, x)
 	}
 	return vector.Create(name, func(out *os.File) error {
 		if s.file.zip != nil && changed {
@@ -125,6 +173,16 @@ func (s *Selection) fits(x []float32) error {
 	return nil
 }
 
+// differs says whether an element of the file has other bits than x.
+func (s *Selection) differs(x []float32) (differs bool, err error) {
+	err = s.Each(func(part []float32, _ *Tensor) error {
+		differs = differs || !same(part, x[:len(part)])
+		x = x[len(part):]
+		return nil
+	})
+	return differs, err
+}
+
 // same says whether all elements of two vectors have the same bits.
 func same(a, b []float32) bool {
 	for i, v := range a {
@@ -137,16 +195,20 @@ func same(a, b []float32) bool {
 
 // patch writes the elements of x to their positions in the file.
 func (s *Selection) patch(out io.WriterAt, x []float32) error {
+	var w writer
 	for i := range s.Tensors {
 		t := &s.Tensors[i]
 		for _, place := range t.spans {
-			for at, left := place.at, place.bytes/t.kind.bytes; left > 0; {
-				n := min(left, chunk)
-				if _, err := out.WriteAt(t.kind.encode(x[:n]), at); err != nil {
-					return err
-				}
-				at, left, x = at+t.kind.bytes*n, left-n, x[n:]
+			at, n := place.at, place.bytes/t.kind.bytes
+			err := w.encode(t.kind, x[:n], func(b []byte) error {
+				_, err := out.WriteAt(b, at)
+				at += int64(len(b))
+				return err
+			})
+			if err != nil {
+				return err
 			}
+			x = x[n:]
 		}
 	}
 	return nil
