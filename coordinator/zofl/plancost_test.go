@@ -45,7 +45,7 @@ func TestPlanExplainsPresets(t *testing.T) {
 			}
 		}
 		for _, part := range []string{info.Source, info.Notes, "│ preset ", "│ steps ",
-			"bytes sent, at the device's socket", "memory of a device, streaming loss"} {
+			"bytes sent, at the device's socket", "memory of zofl exec, beside its program"} {
 			if !strings.Contains(out, part) {
 				t.Errorf("%s: no %q in:\n%s", info.Name, part, out)
 			}

@@ -10,9 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/tensors"
 	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
+	"github.com/zofl/zofl/plan"
 )
 
 // A Choice holds the flags that name the initial parameters of a run.
@@ -62,57 +64,134 @@ func (c *Choice) Read() ([]float32, error) {
 // ReadFinite reads the parameters as Read does. ReadFinite returns a usage error with the position
 // of a parameter that is NaN or infinite.
 func (c *Choice) ReadFinite() ([]float32, error) {
-	if c.File == "" || tensors.Format(c.File) == ".f32" {
-		x, err := c.Read()
-		if err == nil {
-			err = finite(c.name()+" "+c.File, []tensors.Tensor{{Len: uint64(len(x))}}, x)
-		}
-		return x, err
-	}
-	chosen, err := c.Open()
-	if err != nil {
+	if err := c.CheckFinite(); err != nil {
 		return nil, err
 	}
-	defer chosen.Close()
-	return chosen.finite(c.name())
+	return c.Read()
 }
 
-// Finite returns the parameters as Params does. Finite returns a usage error with the position of a
-// parameter that is NaN or infinite.
-func (m *Model) Finite() ([]float32, error) { return m.finite("--initial") }
-
-func (m *Model) finite(flag string) ([]float32, error) {
-	x, err := m.Params()
-	if err == nil {
-		err = finite(flag+" "+m.Name, m.Selection.Tensors, x)
+// CheckFinite returns a usage error unless the flags name a file of finite parameters, or no file.
+func (c *Choice) CheckFinite() error {
+	if c.File == "" {
+		return c.Unused()
 	}
-	return x, err
+	return c.EachFinite(func([]float32, uint64) {})
 }
 
-// finite returns an error if an element of a file's tensors is NaN or infinite, because no loss of
-// such parameters is a number. file is the file with the flag that names it.
-func finite(file string, list []tensors.Tensor, x []float32) error {
-	for _, t := range list {
-		first, bad := -1, 0
-		for i, v := range x[:t.Len] {
-			if v-v != 0 {
-				if bad++; first < 0 {
-					first = i
-				}
-			}
-		}
-		if bad > 0 {
-			what := "its"
-			if t.Name != "" {
-				what = fmt.Sprintf("tensor %q: its", t.Name)
-			}
-			return cli.Usage(fmt.Errorf("%s: %s element %s is %v, and so %d of its %d parameters "+
-				"are not finite, where a loss is none: repair the model", file, what,
-				place(uint64(first), t.Shape), x[first], bad, t.Len))
-		}
-		x = x[t.Len:]
+// Check returns a usage error unless the flags name a file of parameters, or no file.
+func (c *Choice) Check() error {
+	if c.File == "" {
+		return c.Unused()
 	}
-	return nil
+	return c.each(func([]float32, *tensors.Tensor, uint64) error { return nil })
+}
+
+// Reader returns the function that sets x to the parameters, part by part. Reader returns nil if no
+// file is named.
+func (c *Choice) Reader() (read func(x []float32) error) {
+	if c.File == "" {
+		return nil
+	}
+	return func(x []float32) error {
+		rest := x
+		return c.each(func(part []float32, _ *tensors.Tensor, n uint64) error {
+			if n != uint64(len(x)) {
+				return fmt.Errorf("%s %s: the plan's run starts from %d given parameters, this file has "+
+					"%d: load the file that the plan was made with", c.name(), c.File, len(x), n)
+			}
+			rest = rest[copy(rest, part):]
+			return nil
+		})
+	}
+}
+
+// EachFinite calls f with the parameters of the file, part by part, and with the number of all
+// parameters. EachFinite returns a usage error with the position of a parameter that is NaN or
+// infinite.
+func (c *Choice) EachFinite(f func(part []float32, n uint64)) error {
+	all := finite{file: c.name() + " " + c.File}
+	return c.each(func(part []float32, t *tensors.Tensor, n uint64) error {
+		f(part, n)
+		return all.add(part, t)
+	})
+}
+
+// each calls f with the parameters of the file, part by part, with the tensor of the part, and with
+// the number of all parameters. The memory of each does not grow with the file.
+func (c *Choice) each(f func(part []float32, t *tensors.Tensor, n uint64) error) (err error) {
+	if tensors.Format(c.File) != ".f32" {
+		m, err := c.Open()
+		if err != nil {
+			return err
+		}
+		defer m.Close()
+		err = m.Selection.Each(func(part []float32, t *tensors.Tensor) error {
+			return f(part, t, m.Len)
+		})
+		if err != nil {
+			err = cli.Usage(err)
+		}
+		return err
+	}
+	if err := c.nameless(); err != nil {
+		return err
+	}
+	err = vector.Each(c.File, func(part []float32, n int) error {
+		return f(part, &tensors.Tensor{Len: uint64(n)}, uint64(n))
+	})
+	if err != nil {
+		err = cli.FileFault(c.name(), c.File, err)
+	}
+	return err
+}
+
+// Digest returns the digest and the number of the parameters. Digest returns a usage error with the
+// position of a parameter that is NaN or infinite.
+func (c *Choice) Digest() (digest plan.Bytes, dim uint64, err error) {
+	h := replica.NewInitialHash(0)
+	err = c.EachFinite(func(part []float32, n uint64) {
+		if dim == 0 {
+			h, dim = replica.NewInitialHash(n), n
+		}
+		h.Add(part)
+	})
+	return h.Digest(), dim, err
+}
+
+// A finite looks for an element of a file's tensors that is NaN or infinite, because no loss of
+// such parameters is a number.
+type finite struct {
+	file  string // with the flag that names it
+	at    uint64 // elements of the present tensor that passed
+	bad   uint64 // of these, how many are not finite
+	first uint64 // index and value of the first of the bad ones
+	value float32
+}
+
+// add takes the next elements, of a tensor. The error comes at the end of the tensor, because it
+// has the number of bad elements.
+func (f *finite) add(part []float32, t *tensors.Tensor) error {
+	for i, v := range part {
+		if v-v != 0 {
+			if f.bad++; f.bad == 1 {
+				f.first, f.value = f.at+uint64(i), v
+			}
+		}
+	}
+	switch f.at += uint64(len(part)); {
+	case f.at < t.Len:
+		return nil
+	case f.bad == 0:
+		f.at = 0
+		return nil
+	}
+	what := "its"
+	if t.Name != "" {
+		what = fmt.Sprintf("tensor %q: its", t.Name)
+	}
+	return cli.Usage(fmt.Errorf("%s: %s element %s is %v, and so %d of its %d parameters "+
+		"are not finite, where a loss is none: repair the model", f.file, what,
+		place(f.first, t.Shape), f.value, f.bad, t.Len))
 }
 
 // place writes the index of an element in a tensor. If the tensor has several dimensions, place

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/regular"
 	"github.com/zofl/zofl/coordinator/zofl/internal/tensors"
@@ -33,18 +32,18 @@ func CheckOffered(file string, train []string, p *plan.Plan) error {
 			return err
 		}
 	}
-	x, err := c.ReadFinite()
+	digest, dim, err := c.Digest()
 	if err != nil {
 		return err
 	}
 	const remedy = "offer the file that the plan was made with, with the same --train, or make a " +
 		"plan of this one with zofl plan --initial"
-	if uint64(len(x)) != p.Dim {
-		return refuse("it has %d parameters, and the plan's dim is %d: "+remedy, len(x), p.Dim)
+	if dim != p.Dim {
+		return refuse("it has %d parameters, and the plan's dim is %d: "+remedy, dim, p.Dim)
 	}
-	if got := replica.InitialDigest(x); !bytes.Equal(got, p.InitialDigest) {
+	if !bytes.Equal(digest, p.InitialDigest) {
 		return refuse("its parameters have the digest %v, and the plan's initial_digest is %v: "+remedy,
-			got, p.InitialDigest)
+			digest, p.InitialDigest)
 	}
 	return nil
 }

@@ -23,10 +23,10 @@ func Head(name string) (replica.Head, error) {
 	return head, err
 }
 
-// LoadState reads the state in a file whose head is already read. initial holds the parameters that
-// the run began with, if its plan has initial=given. shown, unless nil, wraps the reader of a file
-// of the given size, so that a bar shows how much of the file was read.
-func LoadState(name string, head *replica.Head, initial []float32,
+// LoadState reads the state in a file whose head is already read. initial reads the parameters that
+// the run began with, if its plan has initial=given; nil: nobody has them. shown, unless nil, wraps
+// the reader of a file of the given size, so that a bar shows how much of the file was read.
+func LoadState(name string, head *replica.Head, initial func([]float32) error,
 	shown func(file io.Reader, size int64) io.Reader) (
 	r *replica.Replica, h replica.History, err error,
 ) {
@@ -43,8 +43,8 @@ func LoadState(name string, head *replica.Head, initial []float32,
 	if shown != nil {
 		in = shown(file, info.Size())
 	}
-	return replica.Load(replica.Config{Run: head.Plan.Run, Dim: head.Plan.Dim, Initial: initial}, in,
-		info.Size())
+	cfg := replica.Config{Run: head.Plan.Run, Dim: head.Plan.Dim, ReadInitial: initial}
+	return replica.Load(cfg, in, info.Size())
 }
 
 // Digest returns the digest of a state in hexadecimal digits.

@@ -88,11 +88,12 @@ func (d *deviceFlags) keeper(to modelfile.Target) (write func(*client.Client) er
 		if m != nil {
 			defer func() { err = errors.Join(err, m.Close()) }()
 		}
-		x := make([]float32, c.Dim())
-		if n, err := c.Params(x); err != nil || n == 0 {
-			return err
-		}
-		return to.Write(m, x, &plan.Plan{Run: d.run, Dim: uint64(len(x))})
+		return c.View(func(n uint64, x []float32) error {
+			if n == 0 {
+				return nil
+			}
+			return to.Write(m, x, &plan.Plan{Run: d.run, Dim: uint64(len(x))})
+		})
 	}, nil
 }
 
@@ -121,8 +122,7 @@ func (d *deviceFlags) part(cmd *cobra.Command, cfg client.Config) error {
 	shown := d.progress(cmd.OutOrStdout())
 	defer shown.live.Close()
 	told := d.logger(slog.LevelInfo) // for messages about the connection
-	given, err := d.given()
-	if err != nil {
+	if err := d.checkGiven(); err != nil {
 		return err
 	}
 	if cfg.RunKey, err = cli.ReadSecret(cmd.Context(), d.secret); err != nil {
@@ -148,7 +148,7 @@ func (d *deviceFlags) part(cmd *cobra.Command, cfg client.Config) error {
 	}
 	defer nc.Close()
 	if d.fetch != "" {
-		if given, err = d.fetched(cmd.Context(), nc, told); err != nil {
+		if err := d.fetchGiven(cmd.Context(), nc, told); err != nil {
 			return err
 		}
 	}
@@ -156,9 +156,11 @@ func (d *deviceFlags) part(cmd *cobra.Command, cfg client.Config) error {
 	if err != nil {
 		return err
 	}
-	cfg.Conn, cfg.Run, cfg.ID, cfg.Initial, cfg.Horizon = nc, d.run, d.id, given, d.horizon
+	cfg.Conn, cfg.Run, cfg.ID, cfg.Horizon = nc, d.run, d.id, d.horizon
+	cfg.ReadInitial = d.initial.Reader()
 	cfg.Logger, cfg.MemoryLimit = d.logger(slog.LevelWarn), d.memory<<20
 	cfg.Recorder = &absence{next: shown, nc: nc, run: d.run, log: told}
+	cfg.Accept = limitGarbage
 	if cfg.Passive == nil {
 		cfg.About = self
 	}

@@ -29,29 +29,27 @@ func (d *deviceFlags) checkFetch() error {
 	return nil
 }
 
-// given reads the initial parameters, unless the device fetches them later. So the command reports
-// a wrong file before it connects to the broker.
-func (d *deviceFlags) given() ([]float32, error) {
+// checkGiven checks the file of the initial parameters, unless the device fetches it later. So the
+// command reports a wrong file before it connects to the broker.
+func (d *deviceFlags) checkGiven() error {
 	if err := d.checkFetch(); err != nil || d.fetch != "" {
-		return nil, err
+		return err
 	}
-	return d.initial.ReadFinite()
+	return d.initial.CheckFinite()
 }
 
-// fetched returns the initial parameters from the file of --initial. fetched fetches the file first
-// if the file does not exist.
-func (d *deviceFlags) fetched(ctx context.Context, nc *nats.Conn,
-	log *slog.Logger) ([]float32, error) {
+// fetchGiven fetches the file of --initial if it does not exist, and checks it.
+func (d *deviceFlags) fetchGiven(ctx context.Context, nc *nats.Conn, log *slog.Logger) error {
 	request := offer.Request{Conn: nc, Run: d.run, ID: d.id, Name: d.initial.File, SHA256: d.fetch,
 		Most:    min(d.fetchLimit, 1<<40) << 20,
 		Waiting: func(reason string) { log.Warn("waiting for the model", "reason", reason) }}
 	err := request.Get(ctx)
 	if errors.Is(err, offer.ErrOther) {
-		return nil, cli.Usage(fmt.Errorf("--fetch %s: %w: compare it with what zofl plan printed, and "+
+		return cli.Usage(fmt.Errorf("--fetch %s: %w: compare it with what zofl plan printed, and "+
 			"with the file of zofl serve --offer", d.fetch, err))
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return d.initial.ReadFinite()
+	return d.initial.CheckFinite()
 }

@@ -120,9 +120,11 @@ func (l *logChoice) replayFlags(cmd *cobra.Command) {
 
 // model returns the values of the flags about the model.
 func (l *logChoice) model(ctx context.Context) (cfg replica.Config, err error) {
-	if cfg.Initial, err = l.initial.Read(); err == nil {
-		cfg.RunKey, err = cli.ReadSecret(ctx, l.secret)
+	if err := l.initial.Check(); err != nil {
+		return cfg, err
 	}
+	cfg.ReadInitial = l.initial.Reader()
+	cfg.RunKey, err = cli.ReadSecret(ctx, l.secret)
 	return cfg, err
 }
 

@@ -48,11 +48,10 @@ Private runs, and plans with control variates, cannot be recovered: restore thei
 			if from == "" || store == "" {
 				return cli.Usage(errors.New("give --from DEVICE-STATE and --store DIRECTORY"))
 			}
-			x, err := initial.Read()
-			if err != nil {
+			if err := initial.Check(); err != nil {
 				return err
 			}
-			file, r, h, err := stateFrom(from, x)
+			file, r, h, err := stateFrom(from, initial.Reader())
 			if err != nil {
 				return cli.Classify(err)
 			}
@@ -90,7 +89,7 @@ Private runs, and plans with control variates, cannot be recovered: restore thei
 }
 
 // stateFrom reads a state file, or the state file with the most records in a device's store.
-func stateFrom(path string, initial []float32) (
+func stateFrom(path string, initial func([]float32) error) (
 	file string, r *replica.Replica, h replica.History, err error,
 ) {
 	info, err := os.Stat(path)

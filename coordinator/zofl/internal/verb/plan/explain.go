@@ -43,7 +43,7 @@ const lateRounds = 1000
 
 // price prints the cost of a round, and the cost of late rounds for a device that joins after them.
 func price(out io.Writer, p *plan.Plan, in cost.Input) {
-	c, late := cost.Of(p, in), cost.Late(p, in, lateRounds)
+	c, late, process := cost.Of(p, in), cost.Late(p, in, lateRounds), cost.ProcessOf(p)
 	t := cli.NewTable(out, "a round costs", "")
 	t.AppendRow(table.Row{"loss evaluations of a device", c.Queries})
 	once := cost.Surveys(p)
@@ -65,8 +65,9 @@ func price(out io.Writer, p *plan.Plan, in cost.Input) {
 		{"bytes of a model, for comparison", 4 * p.Dim},
 		{"vectors of dim elements, in each replica", c.Vectors},
 		{"more such vectors, on a device that works", c.Local},
-		{"memory of a device, flat loss", cli.Size(c.Flat)},
-		{"memory of a device, streaming loss", cli.Size(c.Streaming)},
+		{"memory of a device's process in Go, flat loss", cli.Size(process.Flat)},
+		{"memory of a device's process in Go, streaming loss", cli.Size(process.Streaming)},
+		{"memory of zofl exec, beside its program", cli.Size(process.Exec)},
 		{"memory of the coordinator", cli.Size(c.Coordinator)},
 	})
 	if c := sharedCost(p, in); c != nil {

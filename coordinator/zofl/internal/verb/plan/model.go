@@ -9,7 +9,6 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/modelfile"
 	"github.com/zofl/zofl/coordinator/zofl/internal/tensors"
@@ -51,7 +50,7 @@ func (f *planFlags) begin(p *plan.Plan) error {
 		return err
 	}
 	defer m.Close()
-	x, err := m.Finite()
+	digest, _, err := f.initial.Digest()
 	if err != nil {
 		return err
 	}
@@ -60,7 +59,7 @@ func (f *planFlags) begin(p *plan.Plan) error {
 		return err
 	}
 	f.begins = &beginning{File: f.initial.File, Train: f.initial.Train, SHA256: hash,
-		Digest: replica.InitialDigest(x), untouched: len(m.File.Tensors) - len(m.Selection.Tensors)}
+		Digest: digest, untouched: len(m.File.Tensors) - len(m.Selection.Tensors)}
 	for _, t := range m.Selection.Passed {
 		f.begins.Passed = append(f.begins.Passed, t.Name+" ("+t.Type+")")
 	}
@@ -78,12 +77,12 @@ func (f *planFlags) begin(p *plan.Plan) error {
 
 // beginFlat is begin for a file of numbers.
 func (f *planFlags) beginFlat(p *plan.Plan) error {
-	x, err := f.initial.ReadFinite()
+	digest, dim, err := f.initial.Digest()
 	if err != nil {
 		return err
 	}
-	f.begins = &beginning{File: f.initial.File, Digest: replica.InitialDigest(x)}
-	return f.begins.set(p, uint64(len(x)), nil)
+	f.begins = &beginning{File: f.initial.File, Digest: digest}
+	return f.begins.set(p, dim, nil)
 }
 
 // set sets the fields of a plan.

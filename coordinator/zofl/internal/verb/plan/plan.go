@@ -226,6 +226,8 @@ func (f *planFlags) show(out io.Writer, p *plan.Plan) error {
 		return json.NewEncoder(out).Encode(struct {
 			Plan *planfile.Plan `json:"plan"`
 			Cost cost.Round     `json:"cost"`
+			// Process is the memory of the whole process of a device.
+			Process cost.Process `json:"process"`
 			// Surveys counts the loss evaluations of a device that a run asks for only once, at its
 			// beginning.
 			Surveys uint64 `json:"surveys,omitempty"`
@@ -247,7 +249,7 @@ func (f *planFlags) show(out io.Writer, p *plan.Plan) error {
 			Version string `json:"version"`
 			// Begins is the file that the run begins with.
 			Begins *beginning `json:"begins,omitempty"`
-		}{(*planfile.Plan)(p), round, cost.Surveys(p), bytes,
+		}{(*planfile.Plan)(p), round, cost.ProcessOf(p), cost.Surveys(p), bytes,
 			cost.Late(p, in, lateRounds), slow(p, round), sharedCost(p, in),
 			f.note, warnings(p), dp.Planned(p), version.String(), f.begins})
 	}

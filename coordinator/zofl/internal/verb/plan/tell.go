@@ -119,8 +119,10 @@ func (s *speech) model() {
 		s.say("All parameters begin at zero.")
 	}
 	s.sayIf(len(s.Boxes) > 0, "They stay within their boxes.")
-	s.say("A device needs %s where its loss takes a flat vector, else %s.", cli.Size(s.cost.Flat),
-		cli.Size(s.cost.Streaming))
+	process := cost.ProcessOf(s.Plan)
+	s.say("The process of a device in Go takes %s where its loss takes a flat vector, else %s; "+
+		"zofl exec takes %s beside its program.", cli.Size(process.Flat), cli.Size(process.Streaming),
+		cli.Size(process.Exec))
 }
 
 func (s *speech) probe() {
