@@ -32,7 +32,7 @@ func (w *world) choose() {
 	}
 	devices := slices.Clone(w.parties[w.scenario.Coordinators:])
 	devices = slices.DeleteFunc(devices, func(p *party) bool {
-		return p.device.objective == nil || w.book.Retired(p.name)
+		return p.device.objective == nil || w.out(p)
 	})
 	w.rng.Shuffle(len(devices), func(i, j int) { devices[i], devices[j] = devices[j], devices[i] })
 	need := int(w.scenario.Plan.Quorum)

@@ -30,6 +30,7 @@ var covered = []string{
 	"piece", "object piece", "upload busy", "upload refused", "upload resumed by another life",
 	"vector gone", "vector without its record", "crash before append, after its vector",
 	"rid of a wrong bit",
+	"a damaged log is refused", "a damaged file is put back", "a loss is accepted",
 	"a planned pause is kept", "a retired device leaves", "core",
 	"for ever: is down", "for ever: is cut off", "for ever: restarts",
 	"for ever: has a broken disk", "declined busy", "declined time", "declined loss failed",

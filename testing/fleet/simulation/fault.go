@@ -14,7 +14,7 @@ type fault struct {
 }
 
 // faults are all kinds of faults. Each list is in the file of its faults.
-var faults = slices.Concat(crashes, cuts, diskFaults, commands, logFaults)
+var faults = slices.Concat(crashes, cuts, diskFaults, commands, logFaults, rots)
 
 // fitting returns, for each fault, a function that says which scenarios the fault fits; nil means
 // all.

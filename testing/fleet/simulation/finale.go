@@ -93,6 +93,8 @@ func (w *world) resume() bool {
 		w.mu.Unlock()
 		status := c.Status()
 		switch {
+		case w.repair(p): // the coordinator's log says that somebody wrote into the file
+			return true
 		case status.State == report.Paused && status.LogError == "" && status.N < last:
 			// A deposed coordinator wrote a record before it noticed. The leading coordinator would find the
 			// record at its next append. No append comes, because the devices ended with that record and no
@@ -119,7 +121,7 @@ func (w *world) agree() {
 		return
 	}
 	for _, p := range w.parties {
-		if p.device == nil || !p.device.ended && (!p.core || w.book.Retired(p.name)) {
+		if p.device == nil || !p.device.ended && (!p.core || w.out(p)) {
 			continue
 		}
 		n, digest := p.device.c.Digest()

@@ -64,7 +64,11 @@ func (w *world) loseTail(*party) bool {
 	w.note(nil, "the log loses records %d to %d", keep+1, last)
 	w.server.lose(keep)
 	if members := len(w.server.members); members > 1 && w.rng.IntN(2) == 0 {
+		gone := w.server.members[members-1]
 		w.server.members = w.server.members[: members-1 : members-1]
+		w.server.retired = slices.DeleteFunc(w.server.retired,
+			func(id string) bool { return id == gone })
+		w.book.Unretire(gone)
 		w.book.Admit(w.server.members)
 		w.note(nil, "and member %d", members-1)
 	}

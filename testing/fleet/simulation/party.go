@@ -27,6 +27,9 @@ type party struct {
 	disk    *disktest.Disk
 	faulty  bool    // its disk failed in this life
 	core    bool    // it heals at the end
+	down    func()  // what happens to its disk before its next life
+	damage  *damage // of a file of its log
+	backup  *backup // of its log
 	broken  bool    // its disk fails for ever
 	loops   int     // how often it is still restarted in a loop
 	orderly bool    // its lives in the loop stop in an orderly way
@@ -63,7 +66,7 @@ func (b *broker) live(p *process) error {
 	}
 	for {
 		c, err := coordinator.New(p.ctx, coordinator.Config{
-			Bus: p, Plan: b.w.scenario.Plan, Log: &watchedLog{Log: log, p: p}, Linger: linger,
+			Bus: p, Plan: b.w.scenario.Plan, Log: watch(log, p), Linger: linger,
 			Queue: 64, UploadMemory: b.w.scenario.Uploads, Witnesses: []string{witnessName},
 			Recorder: report.RecorderFunc(func(e report.Event) error { return b.record(p, &e) }),
 		})
@@ -141,6 +144,7 @@ type device struct {
 	c         *client.Client // of this life; guarded by the world's lock
 	objective *countingLoss  // nil: passive
 	ended     bool           // it saw the end of the run
+	left      bool           // it was told that it is retired
 	flipped   bool           // a bit of its checkpoint was wrong, and may still be
 	tainted   bool           // the device's state is wrong for the same reason
 	checked   uint64         // record of the last state checked

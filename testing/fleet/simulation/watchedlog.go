@@ -14,13 +14,27 @@ type watchedLog struct {
 	runlog.Log
 	p    *process
 	last uint64 // last record that this coordinator knows of
+
+	short bool // the log says that it lost records, so nobody may lead it
+}
+
+// watch returns a watchedLog. The log of a file also remembers what it held.
+func watch(log runlog.Log, p *process) runlog.Log {
+	watched := &watchedLog{Log: log, p: p}
+	if m, ok := log.(runlog.Memories); ok {
+		return struct {
+			*watchedLog
+			runlog.Memories
+		}{watched, m}
+	}
+	return watched
 }
 
 // Decisions implements [runlog.Decider].
 func (l *watchedLog) Decisions(ctx context.Context) (runlog.Decisions, error) {
 	d, err := runlog.DecisionsOf(ctx, l.Log)
 	if w := l.p.w; err == nil {
-		w.locked(func() { w.book.Decided(&d) })
+		w.locked(func() { w.book.Recalled(&d) })
 	}
 	return d, err
 }
@@ -28,6 +42,7 @@ func (l *watchedLog) Decisions(ctx context.Context) (runlog.Decisions, error) {
 // Decide implements [runlog.Decider].
 func (l *watchedLog) Decide(ctx context.Context, d runlog.Decisions) error {
 	text, bad := json.Marshal(d) // no pointers: one seed has one transcript
+	l.p.w.locked(func() { l.p.w.book.Deciding(&d) })
 	err := errors.Join(l.Log.(runlog.Decider).Decide(ctx, d), bad)
 	w := l.p.w
 	w.mu.Lock()
@@ -70,10 +85,25 @@ func (l *watchedLog) Begin(ctx context.Context) (uint64, error) {
 	if !w.scenario.Shared {
 		w.book.Begin(l.p, epoch)
 	}
+	if l.short = l.lost(ctx, uint64(len(records))); l.short {
+		w.mu.Unlock()
+		return epoch, nil
+	}
 	w.book.Reread(records, members, retired)
+	w.parties[l.p.order].damage = nil // it did no harm
 	l.last = uint64(len(records))
 	w.mu.Unlock()
 	return epoch, l.inspect(ctx)
+}
+
+// lost reports whether the log remembers more records than it has.
+func (l *watchedLog) lost(ctx context.Context, last uint64) bool {
+	m, ok := l.Log.(runlog.Memories)
+	if !ok {
+		return false
+	}
+	seen, err := m.Seen(ctx)
+	return err == nil && seen > last
 }
 
 // Append implements [runlog.Log].
@@ -81,6 +111,9 @@ func (l *watchedLog) Append(ctx context.Context, n uint64, record []byte) error 
 	w := l.p.w
 	w.mu.Lock()
 	w.note(l.p, "appends record %d", n)
+	if l.short && !l.p.dead {
+		w.find("a damaged log is refused", "%v appends record %d to a log that lost records", l.p, n)
+	}
 	if l.p.between && !l.p.dead && w.book.VectorOf(n) {
 		l.p.fuse = 0
 		l.p.may("append, after its vector")

@@ -184,12 +184,19 @@ func (w *world) done() bool {
 	}
 	return w.book.Ended() &&
 		!slices.ContainsFunc(w.parties, func(p *party) bool {
-			return p.device != nil && !p.device.ended && (p.core || !w.calm) && !w.book.Retired(p.name)
+			return p.device != nil && !p.device.ended && (p.core || !w.calm) && !w.out(p)
 		})
 }
 
+// out reports whether a device was retired.
+func (w *world) out(p *party) bool { return p.device.left || w.book.Retired(p.name) }
+
 // launch begins a life of a party.
 func (w *world) launch(p *party) {
+	if do := p.down; do != nil {
+		p.down = nil
+		do()
+	}
 	w.locked(func() { w.note(nil, "%s starts", p.name) })
 	p.lives++
 	p.faulty = p.broken
@@ -313,7 +320,7 @@ func (w *world) bury(p *party) bool {
 
 // reopen puts a party's disk into the state that the party's next life finds.
 func (w *world) reopen(p *party, dead bool) {
-	if dead && w.rng.IntN(2) == 0 {
+	if dead && p.damage == nil && w.rng.IntN(2) == 0 { // otherwise the log may forget what it had
 		w.count("power cut")
 		w.note(nil, "the power of %s is cut", p.name)
 		p.disk.Crash(w.rng)
@@ -343,7 +350,11 @@ func (w *world) judge(p *party, err error) {
 	case errors.Is(err, errStopped):
 	case p.device != nil && errors.Is(err, client.ErrRefused) && w.book.Retired(p.name):
 		w.count("a retired device leaves")
+		p.device.left = true
 		p.away = time.Now().Add(never)
+	case p.damage != nil && errors.Is(err, runlog.ErrCorrupt):
+		w.count("a damaged log is refused")
+		p.away, p.down = time.Now(), func() { w.repair(p) }
 	case err != nil && p.faulty && !errors.Is(err, runlog.ErrCorrupt):
 		w.count("gave up with a disk that fails")
 	case err != nil:

@@ -295,6 +295,15 @@ func (b *Book) Reread(records [][]byte, members, retired []string) {
 	b.members = slices.Clone(members)
 }
 
+// SetBack records that an older copy of the log, with n records, was put in its place. Then the
+// coordinator's next epoch may have been used before.
+func (b *Book) SetBack(n uint64) {
+	b.Lost(n, b.vectors.there)
+	b.Undecided()
+	b.epoch, b.members = 0, nil
+	clear(b.orders.retired)
+}
+
 // Had reports whether any version of the log made this state after record n.
 func (b *Book) Had(n uint64, digest [32]byte) bool {
 	return slices.ContainsFunc(b.states[n], func(s state) bool { return s.digest == digest })

@@ -14,8 +14,10 @@ import (
 // orders are the commands that a coordinator acknowledged.
 type orders struct {
 	retired map[string]bool
+	handed  string          // the reason that was handed to the log last
 	pause   string          // the reason of the stored pause; "": none
 	over    map[string]bool // reasons of the pauses that ended
+	unknown bool            // what the log stores may be older
 	after   uint64          // the round after which the run is to pause; 0: no pause is planned
 	planned uint64          // the epoch whose coordinator acknowledged that
 }
@@ -24,6 +26,9 @@ func newOrders() orders { return orders{retired: map[string]bool{}, over: map[st
 
 // Retire notes that the log stored the retirement of a member.
 func (b *Book) Retire(id string) { b.orders.retired[id] = true }
+
+// Unretire notes that the log lost a member, and with it that the member was retired.
+func (b *Book) Unretire(id string) { delete(b.orders.retired, id) }
 
 // Retired reports whether the log stored the retirement of a member.
 func (b *Book) Retired(id string) bool { return b.orders.retired[id] }
@@ -44,11 +49,32 @@ func (b *Book) staysOut(p Process, id string, r *wire.JoinReply) {
 	}
 }
 
-// Decided checks decisions that the log stored, or that a coordinator found in the log.
+// Deciding notes that a coordinator hands decisions to the log. A crash may leave them stored.
+func (b *Book) Deciding(d *runlog.Decisions) { b.orders.handed = reasonOf(d) }
+
+// Recalled checks the decisions that a coordinator finds in the log.
+func (b *Book) Recalled(d *runlog.Decisions) {
+	reason := reasonOf(d)
+	if !b.orders.unknown && reason != b.orders.pause && reason != b.orders.handed {
+		b.world.Find("a pause lasts until a person ends it", "the log stored %q, and now has %q",
+			b.orders.pause, reason)
+	}
+	b.orders.unknown = false
+	b.Decided(d)
+}
+
+// reasonOf returns why a run is paused; "": it is not.
+func reasonOf(d *runlog.Decisions) string {
+	if d.Pause == nil {
+		return ""
+	}
+	return d.Pause.Reason
+}
+
+// Decided checks decisions that the log stored.
 func (b *Book) Decided(d *runlog.Decisions) {
-	o, reason := &b.orders, ""
+	o, reason := &b.orders, reasonOf(d)
 	if d.Pause != nil {
-		reason = d.Pause.Reason
 		if c := d.Pause.Claim; c != nil && slices.Contains(d.Accepted, *c) {
 			b.world.Find("an accepted loss pauses no run again", "record %d is claimed again", c.N)
 		}
@@ -63,7 +89,9 @@ func (b *Book) Decided(d *runlog.Decisions) {
 
 // Undecided notes that the log lost its decisions, or that somebody set them back.
 func (b *Book) Undecided() {
-	b.losses.paused, b.orders = 0, orders{retired: b.orders.retired, over: map[string]bool{}}
+	retired := b.orders.retired
+	b.losses.paused, b.orders = 0, newOrders()
+	b.orders.retired, b.orders.unknown = retired, true
 }
 
 // Planned notes that the coordinator of an epoch acknowledged a pause after a round.
