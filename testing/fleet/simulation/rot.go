@@ -13,8 +13,8 @@ import (
 )
 
 // Files of a log rot: bits flip, ranges become zeros, ends are missing, or somebody sets the whole
-// folder back. A coordinator must not lead a damaged log as if it were whole. The operator then puts
-// back what was there, from a copy.
+// folder back. A coordinator must not lead a damaged log as if it were whole. The operator then
+// puts back what was there, from a copy.
 
 // rots are the faults of files of logs, and of the states of devices.
 var rots = []fault{
