@@ -25,6 +25,9 @@ var (
 	ErrRefused = errors.New("join refused")
 	// ErrRunning says that the app called Run or Load while Run or Load is running.
 	ErrRunning = errors.New("already running")
+	// ErrLoss says that the loss failed in the first round that asked this device, and then again.
+	// Only [Config].NotStrict lets such a device go on. ErrLoss wraps the error of the loss.
+	ErrLoss = errors.New("the loss failed in the first round, and again")
 	// ErrPlan says that this device does not take part in the run's plan. There are two causes. In the
 	// first case, the plan needs more memory than [Config].MemoryLimit: the text names the plan's
 	// field, its value, the bytes and the remedy. In the second case, [Config].Accept refused the
@@ -77,6 +80,7 @@ type Client struct {
 	backoff   retry.Backoff
 	evaluated uint64 // last record whose state was evaluated
 	state     State  // the last state reported
+	failures  int    // of a loss that has never worked
 	loaded    bool   // whether the client has loaded what the store had, or set it aside
 
 	mu      sync.Mutex // guards running

@@ -85,6 +85,11 @@ type Config struct {
 	// of Dim float32: enough for all methods, with a surrogate of 1,970 parameters. For a passive
 	// replica 0 is 1 GiB.
 	MemoryLimit uint64
+	// NotStrict lets a device go on whose loss fails whenever it is called. By default Run ends with
+	// [ErrLoss] if the loss fails in the first round that asks this device, and then again, whether
+	// it returns an error or panics. A loss that has worked once may fail as often as it likes: also
+	// if it worked in an earlier process that used the same Store. NaN and infinity are no failures.
+	NotStrict bool
 	// MaxBatch is the largest [objective.Batch].Size that the client asks the objective for, whatever
 	// the plan says. 0: the number of samples of an [objective.Sampler], or 65,536 if the objective
 	// gives no number. The client never asks a Sampler for more samples than it has.

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/zofl/zofl/client/internal/probe"
@@ -28,8 +29,24 @@ func (c *Client) decline(ctx context.Context, a *arrival, fault error) (Progress
 	if err != nil {
 		return Progress{}, err
 	}
+	if err := c.strict(fault); err != nil {
+		return Progress{}, err
+	}
 	c.cfg.Logger.Warn("declined", "record", a.N, "reason", r.Reason, "err", fault, "backoff", pause)
 	return Progress{State: Waiting, Declined: r.Reason, Backoff: pause, Err: fault}, nil
+}
+
+// strict returns an error that ends Run if fault is the second error of a loss that has never
+// worked. The coordinator hears of both errors first.
+func (c *Client) strict(fault error) error {
+	if c.cfg.NotStrict || !probe.Failed(fault) || c.prober.Answered() || c.outbox.Worked() {
+		return nil
+	}
+	if c.failures++; c.failures == 1 {
+		return nil
+	}
+	c.failures = 0 // the app may have mended the loss before it calls Run again
+	return fmt.Errorf("%w: %w; a device that is not strict goes on trying", ErrLoss, fault)
 }
 
 // reasonOf returns the reason why a device declines that cannot contribute because of err.

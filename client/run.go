@@ -14,11 +14,12 @@ import (
 // Run takes part in the run. Run returns nil when the run ends, and the cause of ctx when ctx ends.
 // Call Run again to continue from the last record that the client applied.
 //
-// Waiting does not cure the other errors of Run: [ErrRefused], [ErrRunning], [replica.ErrDim],
-// [replica.ErrInitial], [plan.ErrRunKey], a *[plan.Error], [ErrPlan], [wire.ErrUpgrade],
-// [bus.ErrClosed], [bus.ErrPermission], [replica.ErrForeign] for a Store with the state of another
-// run or model, and the errors of Recorder. Run goes on after a store fails, a state differs from
-// the run's, or a snapshot is wrong: see [Progress].Err.
+// Waiting does not cure the other errors of Run: [ErrLoss], [ErrRefused], [ErrRunning],
+// [replica.ErrDim], [replica.ErrInitial], [plan.ErrRunKey], a *[plan.Error], [ErrPlan],
+// [wire.ErrUpgrade], [bus.ErrClosed], [bus.ErrPermission], [bus.ErrSubscriptions],
+// [replica.ErrForeign] for a Store with the state of another run or model, and the errors of
+// Recorder. Run goes on after a store fails, a state differs from the run's, or a snapshot is
+// wrong: see [Progress].Err.
 //
 // When Run returns before the run ends, the client sends a goodbye: rounds then no longer wait for
 // this device. The device keeps its slot.

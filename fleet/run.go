@@ -99,7 +99,7 @@ func (r *run) assemble(ctx context.Context) (err error) {
 			Bus: r.bus, Run: r.plan.Run, ID: id, Objective: r.objectives[i],
 			Initial: r.options.Initial, RunKey: r.options.RunKey,
 			Workers: 1, RequestTimeout: patience, RetryMax: time.Second,
-			Recorder: client.RecorderFunc(d.record),
+			Recorder: client.RecorderFunc(d.record), NotStrict: true,
 		}
 		if noisy, _ := r.plan.Noisy(); noisy {
 			cfg.Store = memstore.Store{}

@@ -24,12 +24,12 @@ const (
 	CodePanic       = "panic"       // a bug in this library: please report it
 	CodeFault       = "fault"       // anything else
 
-	// Codes that only OnFault receives. The run continues.
+	// Codes that only OnFault receives, but for CodeLoss: the run continues.
 	CodeOffline      = "offline"      // no server can be reached
 	CodeQuiet        = "quiet"        // no coordinator answers: the run has none yet, or none now
 	CodeTLS          = "tls"          // the server offers no TLS, or its certificate is not trusted
 	CodeUnauthorized = "unauthorized" // the server does not know this user
-	CodeLoss         = "loss"         // the objective failed, or its loss was not finite
+	CodeLoss         = "loss"         // the objective failed, or its loss is not finite
 	CodeTime         = "time"         // a round is too short for this device
 	CodeBusy         = "busy"         // an earlier callback has not returned
 	CodePolicy       = "policy"       // power or network do not meet the Config, or Consent refuses

@@ -46,6 +46,10 @@ type Config struct {
 	// MaxBatch is the most that [Round].BatchSize asks for, whatever the plan says. 0 means
 	// Samples, or 65536 where that is 0.
 	MaxBatch int
+	// NotStrict lets a device go on whose loss fails whenever it is called. By default Run ends with
+	// [CodeLoss] if the loss fails in the first round that asks this device, and then again. A loss
+	// that has worked once, perhaps earlier with the same StateDir, may fail as often as it likes.
+	NotStrict bool
 	// Workers is how many threads may generate directions at once, at most one per core; 0 means one
 	// per core. The number does not change the bits of the model.
 	Workers int

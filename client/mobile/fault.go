@@ -63,6 +63,7 @@ var marks = []struct {
 	{client.ErrQuiet, CodeQuiet},
 	{client.ErrRefused, CodeRefused},
 	{client.ErrPlan, CodePlan},
+	{client.ErrLoss, CodeLoss},
 	{replica.ErrDim, CodeDim},
 	{replica.ErrInitial, CodeInitial},
 	{replica.ErrForeign, CodeStore}, // state of another run

@@ -25,7 +25,7 @@ const listenerPatience = 2 * time.Second
 
 // Run takes part until the run ends or [Client.Stop] is called, and then returns nil. Being
 // offline is not an error. Run returns errors that waiting cannot cure: [CodePermission],
-// [CodeRefused], [CodeDim], [CodeInitial], [CodePlan], [CodeRunKey], [CodeUpgrade],
+// [CodeLoss], [CodeRefused], [CodeDim], [CodeInitial], [CodePlan], [CodeRunKey], [CodeUpgrade],
 // [CodeLocked], [CodeStore], [CodeStopped], [CodeRunning], [CodePanic].
 func (c *Client) Run() (err error) {
 	defer guard(&err)

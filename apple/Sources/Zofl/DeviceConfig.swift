@@ -35,6 +35,8 @@ public struct DeviceConfig: Sendable {
     public var samples = 0
     /// Threads that may generate directions at once; 0 for one per core.
     public var workers = 1
+    /// Whether a loss that fails in the first round, and again, ends the session with the code `loss`.
+    public var strict = true
     /// Allows a connection without TLS, to this machine only, for trying things out.
     public var plaintext = false
     public var limits = Limits()
@@ -72,6 +74,7 @@ public struct DeviceConfig: Sendable {
         config.stateDir = stateDir
         config.samples = samples
         config.workers = workers
+        config.notStrict = !strict
         config.plaintext = plaintext
         config.unmeteredOnly = limits.unmeteredOnly
         config.chargingOnly = limits.chargingOnly

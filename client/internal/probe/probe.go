@@ -53,6 +53,7 @@ type Prober struct {
 	meter           // of queries
 	gradients meter // of calls of Gradient or Slope
 	zeros     int   // rounds in a row whose scalars were all zero
+	answered  bool  // see Answered; the job sets it
 }
 
 // buffers are memory that the next task uses again.

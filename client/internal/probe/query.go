@@ -70,6 +70,17 @@ type refusal struct{ error }
 
 func (r refusal) Unwrap() error { return r.error }
 
+// Failed says whether an error of [Prober.Run] or [Prober.Survey] is that of the app's code: an
+// error that the code returned, a panic, or the end of its goroutine. A loss that is not finite is
+// none.
+func Failed(err error) bool {
+	return errors.As(err, new(refusal)) || errors.Is(err, isolate.ErrPanic) ||
+		errors.Is(err, isolate.ErrExit)
+}
+
+// Answered says whether a call of the app's loss has ever returned without an error.
+func (p *Prober) Answered() bool { return p.answered }
+
 // blame adds to err the step and the query of the call that failed.
 func (q *query) blame(err error) error {
 	switch {
@@ -164,6 +175,7 @@ func (q *query) leave(err error) error {
 	case err != nil:
 		return refusal{q.blame(err)}
 	}
+	q.prober.answered = true
 	for range q.queries {
 		q.meter.took(took / time.Duration(q.queries))
 	}

@@ -120,6 +120,7 @@
 @property (nonatomic) NSString* _Nonnull stateDir;
 @property (nonatomic) long samples;
 @property (nonatomic) long maxBatch;
+@property (nonatomic) BOOL notStrict;
 @property (nonatomic) long workers;
 @property (nonatomic) int64_t memoryLimit;
 @property (nonatomic) NSString* _Nonnull coordinator;

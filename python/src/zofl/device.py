@@ -50,7 +50,8 @@ class Device:
     dim is the plan's. evaluate(x, device) returns the plan's metrics on held-out data. All
     arrays are views of a file, valid until the function returns: copy what is to be kept. An
     exception in a function costs the device its round; it is logged, and the device goes on. If the
-    first call fails, and again, the device ends with an `Error`; strict=False goes on trying.
+    loss fails in the first round, and again, the device ends with an `Error`; strict=False goes on
+    trying.
 
     store is a directory for the device's state, which survives crashes. progress(event) is called
     from another thread, with what `zofl client --json` prints. Other flags of `zofl client` are
@@ -102,8 +103,8 @@ class Device:
             model = Path(scratch) / "model.npy"
             try:
                 talk(self._functions, "exec", f"--out={model}", *arguments(self._flags),
-                     heard=self._heard, began=self._began,
-                     strict="first" if self._strict else False)
+                     f"--strict={str(self._strict).lower()}",
+                     heard=self._heard, began=self._began)
             finally:
                 with self._lock:
                     self._child, self._stopped = None, False

@@ -8,13 +8,12 @@ import mmap
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, SupportsFloat, Union
+from typing import Any, NamedTuple, SupportsFloat, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from .batch import Batch
-from .errors import Error
 
 Vector = npt.NDArray[np.float32]
 Loss = Callable[[Vector, Batch], SupportsFloat]
@@ -119,14 +118,14 @@ class Functions:
 class Answers:
     """Answers requests, one after another. close() lets go of the file of the parameters.
 
-    What a function raises is an answer, or with strict leaves answer(). With strict="first" it
-    leaves answer() only if the first request fails, and the next one too. A survey asks for points
-    far from the model: a function may fail there, and the loss is then infinite.
+    What a function raises is an answer, or with strict leaves answer(). A survey asks for points
+    far from the model: a function may fail there, and the loss is then infinite. The log has the
+    traceback of a failure, and one line if the same failure comes again.
     """
 
-    def __init__(self, functions: Functions, strict: bool | Literal["first"] = False) -> None:
+    def __init__(self, functions: Functions, strict: bool = False) -> None:
         self.functions, self.strict = functions, strict
-        self._failed = False
+        self._failed = ""  # the text of the last failure
         self._surveyed: dict[str, str] = {}  # n of the last survey of a device
         self._map: mmap.mmap | None = None
         self._points: Vector = np.empty((0, 0), np.float32)  # of the file, writable
@@ -152,28 +151,16 @@ class Answers:
                 log.info("no loss far from the model: it is taken for infinite", exc_info=True)
                 return "error " + _text(error)
             if self.strict and not ours:
-                self._stop(verb, error)
-            log.exception("%s failed", line.split(" ")[0])
+                raise
+            text = f"{verb} failed: {_text(error)}"
+            log.error("%s", text, exc_info=text != self._failed)
+            self._failed = text
             return "error " + _text(error)
-
-    def _stop(self, verb: str, error: Exception) -> None:
-        """Raises what a function raised. With strict="first" the second error in a row is final.
-
-        The first is an answer, so that the coordinator hears of it.
-        """
-        if self.strict != "first":
-            raise error
-        if self._failed:
-            raise Error(f"{verb} failed at the first request, and again: {_text(error)}; with "
-                        "strict=False a device goes on trying")
-        self._failed = True
 
     def _worked(self, verb: str, said: dict[str, str]) -> None:
         """Notes that a function has answered."""
         if verb == "loss" and said.get("step") == str(_SURVEY):
             self._surveyed[said.get("device", "")] = said["n"]
-        if verb != "evaluate" and self.strict == "first":
-            self.strict = False
 
     def _far(self, said: dict[str, str]) -> bool:
         """Whether a request asks for points of a survey beside the model."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
 from .process import Child, Heard
 from .protocol import Answers, Functions
@@ -15,11 +14,10 @@ _PATIENCE = "10000h"
 
 def talk(functions: Functions, *command: str, heard: Heard,
          began: Callable[[Child], None] = lambda child: None,
-         strict: bool | Literal["first"] = False) -> None:
+         strict: bool = False) -> None:
     """Starts a command with --stdio --json, and computes the losses that it asks for.
 
-    What a function raises costs a device its round; with strict it ends the command, with
-    strict="first" if no call before it returned.
+    What a function raises costs a device its round; with strict it ends the command.
     """
     answers = Answers(functions, strict)
     try:

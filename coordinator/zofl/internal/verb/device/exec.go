@@ -3,6 +3,7 @@ package device
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -18,6 +19,7 @@ import (
 func Exec() *cobra.Command {
 	var d deviceFlags
 	var p losses.Program
+	var strict bool
 	cmd := &cobra.Command{
 		Use:   "exec -- COMMAND [ARGUMENT...]",
 		Short: "Take part in a run with a loss in any language",
@@ -44,13 +46,18 @@ killed with its children when it hangs. Its standard error goes to the log.`,
 				}
 			}()
 			cmd.SetContext(ctx)
-			err = d.take(cmd, client.Config{Objective: program.Objective(d.id)})
+			err = d.take(cmd, client.Config{Objective: program.Objective(d.id), NotStrict: !strict})
+			if errors.Is(err, client.ErrLoss) {
+				err = fmt.Errorf("%w: --strict=false", err)
+			}
 			return wrongDim(err, "and the program said dim=%[2]d: give a program for the plan, "+
 				"or make a plan with --dim %[2]d")
 		},
 	}
 	d.flags(cmd)
 	p.Flags(cmd)
+	cmd.Flags().BoolVar(&strict, "strict", true, "end with an error if the program fails in the "+
+		"first round that asks it, and again; --strict=false: go on trying")
 	return cmd
 }
 

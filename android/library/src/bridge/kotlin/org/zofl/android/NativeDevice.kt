@@ -70,6 +70,7 @@ private fun Config.take(config: DeviceConfig) {
     stateDir = config.stateDir
     samples = config.samples.toLong()
     workers = config.workers.toLong()
+    notStrict = !config.strict
     plaintext = config.plaintext
     unmeteredOnly = config.limits.unmeteredOnly
     chargingOnly = config.limits.chargingOnly

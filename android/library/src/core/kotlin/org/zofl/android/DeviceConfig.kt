@@ -25,6 +25,8 @@ data class DeviceConfig(
     val samples: Int = 0,
     /** Threads that may generate directions at once; 0 for one per core. The model has the same bits for any number. */
     val workers: Int = 1,
+    /** Whether a loss that fails in the first round, and again, ends the session with the code `loss`. */
+    val strict: Boolean = true,
     /** Allows a connection without TLS, to this machine only, for trying things out. */
     val plaintext: Boolean = false,
     val limits: Limits = Limits(),
