@@ -24,6 +24,9 @@ const (
 	// busiest tenth of a second with pauses of 1 to 6 s. With pauses of 2 to 2.1 s, the default of
 	// NATS, 1,388 of them returned in the busiest tenth.
 	reconnectFirst = 6 * time.Second
+	// reconnectSteady is the number of attempts before the pauses grow. A server restarts in that
+	// time, and then its devices return within reconnectFirst.
+	reconnectSteady = 8
 )
 
 // ConnectOptions returns options of [nats.Connect] for a device on a bad or mobile network. Add the
@@ -32,11 +35,12 @@ const (
 //	nc, err := nats.Connect(url, append(client.ConnectOptions(id), nats.UserCredentials(file))...)
 //
 // NATS retries the connection for ever, also if the first attempt fails or the server refuses the
-// user. ConnectOptions draws each pause between 1 s and a bound that doubles from 6 s to 5 min.
-// NATS keeps no messages while the connection is down, because a late reply is worthless: the next
-// announcement asks for the reply again. NATS gives up a silent connection after 8 to 12 minutes. A
-// running client gives it up within three of the plan's Reannounce, see [Config].Conn. If your app
-// learns earlier that the network changed or the device woke up, call [nats.Conn.ForceReconnect].
+// user. ConnectOptions draws each pause between 1 s and a bound: 6 s for eight attempts, and then
+// twice as much for each attempt, up to 5 min. NATS keeps no messages while the connection is
+// down, because a late reply is worthless: the next announcement asks for the reply again. NATS
+// gives up a silent connection after 8 to 12 minutes. A running client gives it up within three of
+// the plan's Reannounce, see [Config].Conn. If your app learns earlier that the network changed or
+// the device woke up, call [nats.Conn.ForceReconnect].
 //
 // Package [github.com/zofl/zofl/client/proxy] has an option for networks with a proxy.
 //
@@ -64,9 +68,9 @@ func ConnectOptions(id string) []nats.Option {
 }
 
 // A redial draws the pauses between attempts to connect. The pauses are uniform between
-// reconnectMin and a bound that starts at reconnectFirst and doubles up to reconnectMax. A redial
-// draws each pause from the whole range, so that devices that lost the connection together do not
-// return together.
+// reconnectMin and a bound. The bound is reconnectFirst for reconnectSteady attempts, and then
+// doubles up to reconnectMax. A redial draws each pause from the whole range, so that devices that
+// lost the connection together do not return together.
 type redial struct {
 	mu     sync.Mutex // guards random
 	random *rand.Rand
@@ -76,7 +80,7 @@ type redial struct {
 // connection.
 func (b *redial) delay(attempt int) time.Duration {
 	most := reconnectMax
-	if doublings := max(attempt, 1) - 1; doublings < 8 {
+	if doublings := max(attempt-reconnectSteady, 0); doublings < 8 {
 		most = min(reconnectFirst<<doublings, reconnectMax)
 	}
 	b.mu.Lock()

@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -45,7 +46,7 @@ func TestConnectOptions(t *testing.T) {
 func TestReconnectDelay(t *testing.T) {
 	const attempts, losses = 40, 200
 	delay := connectOptions(t, "phone-1").CustomReconnectDelayCB
-	var first, tenth, late []time.Duration
+	var first, middle, late []time.Duration
 	for range losses {
 		for i := range attempts {
 			d := delay(i + 1)
@@ -55,8 +56,8 @@ func TestReconnectDelay(t *testing.T) {
 			switch {
 			case i == 0:
 				first = append(first, d)
-			case i == 9:
-				tenth = append(tenth, d)
+			case i == 14:
+				middle = append(middle, d)
 			case i > 20:
 				late = append(late, d)
 			}
@@ -66,9 +67,9 @@ func TestReconnectDelay(t *testing.T) {
 		most < 5*time.Second {
 		t.Errorf("first pauses %v..%v, want 1 to 6 s", slices.Min(first), most)
 	}
-	if median(tenth) < time.Minute || median(late) < 2*time.Minute {
-		t.Errorf("medians: first %v, tenth %v, late %v, want them to grow",
-			median(first), median(tenth), median(late))
+	if median(middle) < time.Minute || median(late) < 2*time.Minute {
+		t.Errorf("medians: first %v, middle %v, late %v, want them to grow",
+			median(first), median(middle), median(late))
 	}
 	slices.Sort(late)
 	if same := len(late) - len(slices.Compact(late)); same > 1 {
@@ -77,6 +78,32 @@ func TestReconnectDelay(t *testing.T) {
 	other := connectOptions(t, "phone-2").CustomReconnectDelayCB
 	if a, b := delay(1), other(1); a == b {
 		t.Errorf("two devices: got the same pauses %v, want different ones", a)
+	}
+}
+
+// When a server was away for some seconds, as in a restart, its devices do not stay away for long:
+// a thousand of them are connected 20 s after its return, and nearly all after 6 s.
+func TestFleetReconnects(t *testing.T) {
+	const devices = 1000
+	for _, away := range []time.Duration{2 * time.Second, 5 * time.Second, 10 * time.Second,
+		20 * time.Second} {
+		soon := 0
+		for i := range devices {
+			delay := connectOptions(t, fmt.Sprint("d", i)).CustomReconnectDelayCB
+			at := time.Duration(0)
+			for attempt := 1; at < away; attempt++ {
+				at += delay(attempt)
+			}
+			if at > away+20*time.Second {
+				t.Errorf("away for %v: a device comes %v later", away, at-away)
+			}
+			if at <= away+6*time.Second {
+				soon++
+			}
+		}
+		if soon < devices*95/100 {
+			t.Errorf("away for %v: %d of %d devices are back after 6 s", away, soon, devices)
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/internal/follow"
 	"github.com/zofl/zofl/client/internal/link"
+	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -100,12 +101,34 @@ func (c *Client) unanswered(ctx context.Context, err error, again step) (next, e
 	if err := ends(ctx, err); err != nil {
 		return next{}, err
 	}
+	if errors.Is(err, bus.ErrOffline) {
+		c.cfg.Logger.Info("not joined yet", "err", err)
+		return telling(joining(err), online(again))
+	}
 	// Draw the pause from the whole range, so that devices that lost their coordinator do not return
 	// together.
 	c.cfg.Logger.Info("not joined yet", "err", err, "retry", c.session.pause)
 	wait := c.pauses.Jitter(c.session.pause)
 	c.session.pause = c.pauses.Next(c.session.pause)
 	return next{Progress: joining(err), tells: true, wait: wait, then: again}, nil
+}
+
+// offlineLook bounds the pause between two looks at a connection that is down. A look sends
+// nothing.
+const offlineLook = 2 * time.Second
+
+// online returns a step that waits until the connection is back, and then takes another step. The
+// pauses before questions do not grow meanwhile: no question was sent, and a whole fleet may be
+// offline with its coordinator.
+func online(then step) step {
+	return func(c *Client, ctx context.Context) (next, error) {
+		err := c.link.Check(ctx, subjects.Join(c.cfg.Run, c.cfg.ID), c.link.Timeout())
+		if errors.Is(err, bus.ErrOffline) {
+			look := c.pauses.Jitter(min(offlineLook, c.cfg.RetryMax))
+			return next{wait: look, then: online(then)}, nil
+		}
+		return next{wait: c.pauses.Jitter(c.pauses.First()), then: then}, nil
+	}
 }
 
 // joining returns the progress of a device that has not joined yet.

@@ -3,6 +3,8 @@ package client_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -73,5 +75,55 @@ func TestOffline(t *testing.T) {
 			t.Errorf("got %s, want a contribution", kinds(replies))
 		}
 		h.agrees(d, h.last())
+	})
+}
+
+// down is a bus whose connection is down, and known to be.
+type down struct{ offline }
+
+func (d *down) Check(ctx context.Context, subject string) error {
+	if d.down.Load() {
+		return bus.ErrOffline
+	}
+	return d.Memory.Check(ctx, subject)
+}
+
+// Devices whose connection was down while they started join as soon as it is back, however long it
+// was down, and not all at the same moment. They report once that they are offline.
+func TestJoinAfterOffline(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const devices = 20
+		h := newHost(t, testPlan(small))
+		d := &down{offline: offline{Memory: h.bus}}
+		d.down.Store(true)
+		var joined []time.Time
+		var told int
+		for i := range devices {
+			h.device(fmt.Sprint("d", i), bowlLoss(small, 0), func(c *client.Config) {
+				c.Bus = d
+				c.Recorder = client.RecorderFunc(func(p client.Progress) error {
+					if p.State == client.Waiting {
+						joined = append(joined, time.Now())
+					} else {
+						told++
+					}
+					return nil
+				})
+			})
+		}
+		pass(10 * time.Minute)
+		if told != devices {
+			t.Errorf("%d devices told %d times that they are offline", devices, told)
+		}
+		back := time.Now()
+		d.down.Store(false)
+		pass(5 * time.Second)
+		if len(joined) != devices {
+			t.Fatalf("%d of %d devices joined within 5 s", len(joined), devices)
+		}
+		slices.SortFunc(joined, time.Time.Compare)
+		if len(slices.Compact(joined)) < devices/2 || joined[devices-1].Sub(back) > 4*time.Second {
+			t.Errorf("they joined at %v", joined)
+		}
 	})
 }
