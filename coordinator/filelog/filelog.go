@@ -18,9 +18,9 @@ import (
 )
 
 // A Log is a [runlog.Log] in a directory of its own. The directory has these files: log (records,
-// see frame.go), roster (see package roster), epoch, seen, decisions and lock. With transport=dense
-// the directory also has the folder objects, with one file for each vector. A Log also implements
-// [runlog.Objects] and [runlog.Epochs].
+// see frame.go), roster (see package roster), epoch, seen, decisions, handover and lock. With
+// transport=dense the directory also has the folder objects, with one file for each vector. A Log
+// also implements [runlog.Objects], [runlog.Epochs] and [runlog.Handovers].
 //
 // When a method returns nil, what it stored is on the disk, and not only in the page cache. The
 // same holds for everything that Open has read. After a failed sync, the next Append writes all
@@ -50,6 +50,8 @@ type Log struct {
 	rescued rescued
 
 	decisions runlog.Decisions // the stored decisions
+	handover  disk.File        // nil until this coordinator hands over
+	handed    []byte           // the content of handover; nil: nobody asked for it
 
 	mu      sync.Mutex // guards what follows, for Last and Read
 	offsets []int64
@@ -368,6 +370,9 @@ func (f *Log) Close() error {
 	}
 	if f.log != nil {
 		errs = append(errs, f.log.file.Close())
+	}
+	if f.handover != nil {
+		errs = append(errs, f.handover.Close())
 	}
 	if f.seen != nil {
 		errs = append(errs, f.seen.close())

@@ -64,6 +64,9 @@ func (f *Log) copyBeside() (dir string, err error) {
 	if decided, bad := f.decisions.Text(); bad == nil && !f.decisions.None() {
 		put("decisions", bytes.NewReader(decided))
 	}
+	if f.handed != nil {
+		put("handover", bytes.NewReader(f.handed))
+	}
 	put("seen", bytes.NewReader(seenText(f.tail.N)))
 	put("log", io.NewSectionReader(f.log.file, 0, f.log.size))
 	return dir, errors.Join(err, f.fs.SyncDir(filepath.Dir(dir)))

@@ -48,8 +48,8 @@ func setAside(fsys disk.FS, dir string) (names []string, err error) {
 		return nil, ErrRecords
 	}
 	// The zofl program keeps the losses of a run in history.jsonl, see its package history.
-	left := slices.DeleteFunc([]string{"roster", "seen", "decisions", "objects", "log",
-		"history.jsonl"},
+	left := slices.DeleteFunc([]string{"roster", "seen", "decisions", "handover", "objects",
+		"log", "history.jsonl"},
 		func(name string) bool { return !slices.Contains(there, name) })
 	if _, err := readEpoch(fsys, filepath.Join(dir, "epoch")); err != nil {
 		left = append(left, "epoch")

@@ -107,7 +107,9 @@ func TestLogIsGone(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "kitchen.log")
 			f, records := openLog(t, dir), chaintest.Records(t, 8)
 			begin(t, f, 1)
-			chaintest.Append(t, f, records[:5])
+			chaintest.Append(t, f, records[:4])
+			handOver(t, f, records[4], []byte("trend"))
+			chaintest.Append(t, f, records[4:5])
 			decided := runlog.Decisions{Pause: &runlog.Pause{Reason: "lunch"}}
 			if err := f.Decide(t.Context(), decided); err != nil {
 				t.Fatal(err)
@@ -152,6 +154,9 @@ func TestLogIsGone(t *testing.T) {
 				chaintest.Check(t, f, records[:5])
 				if d, err := f.Decisions(t.Context()); err != nil || d.Pause == nil {
 					t.Errorf("decisions %+v, %v, want those of the log", d, err)
+				}
+				if state, err := f.HandedOver(t.Context()); err != nil || string(state) != "trend" {
+					t.Errorf("handover %q, %v, want that of the log", state, err)
 				}
 				begin(t, f, 2)
 				if err := runlog.CheckLoss(t.Context(), f, 0); err != nil {

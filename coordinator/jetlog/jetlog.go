@@ -145,6 +145,7 @@ type Log struct {
 	objects objectBucket
 
 	decisions *decisions
+	handing   handover // what is to be stored with the next record
 
 	mu      sync.Mutex // guards what follows
 	tail    runlog.Chain

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"time"
 
@@ -71,16 +72,16 @@ func (l *ledger) saw() {
 	l.seen, l.dials, l.missing = time.Now(), l.nc.Stats().Reconnects, time.Time{}
 }
 
-// put stores data as message n+1, unless the stream already holds that message. If message n+1 has
-// other bytes, put returns these. After an error that does not match ErrCorrupt, the server may
-// have stored data, or may store data later.
-func (l *ledger) put(ctx context.Context, data []byte) (other []byte, err error) {
+// put stores data as message n+1, with a header that may be nil, unless the stream already holds
+// that message. If message n+1 has other bytes, put returns these. After an error that does not
+// match ErrCorrupt, the server may have stored data, or may store data later.
+func (l *ledger) put(ctx context.Context, data []byte, head nats.Header) (other []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
 	var wait backoff
 	var asked int // how often the stream's leader said that it has not stored data
 	for {
-		refused := l.publish(ctx, data)
+		refused := l.publish(ctx, data, head)
 		if refused == nil || errors.Is(refused, runlog.ErrCorrupt) {
 			return nil, refused
 		}
@@ -157,7 +158,7 @@ func (l *ledger) gone(ctx context.Context) error {
 }
 
 // publish sends data to the stream once. publish returns nil if data is message n+1.
-func (l *ledger) publish(ctx context.Context, data []byte) error {
+func (l *ledger) publish(ctx context.Context, data []byte, head nats.Header) error {
 	if !l.fresh() {
 		if err := l.check(ctx); err != nil {
 			return err
@@ -167,7 +168,8 @@ func (l *ledger) publish(ctx context.Context, data []byte) error {
 	defer cancel()
 	// There is no Msg-Id: a replicated stream would answer success for another message with the
 	// same id. put recognizes a repeated message itself.
-	ack, err := l.js.Publish(ctx, l.subject, data, jetstream.WithExpectLastSequence(l.n),
+	m := &nats.Msg{Subject: l.subject, Data: data, Header: maps.Clone(head)}
+	ack, err := l.js.PublishMsg(ctx, m, jetstream.WithExpectLastSequence(l.n),
 		jetstream.WithExpectStream(l.name), jetstream.WithRetryAttempts(0))
 	switch {
 	case err != nil:

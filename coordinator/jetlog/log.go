@@ -209,7 +209,7 @@ func (l *Log) append(ctx context.Context, n uint64, record []byte) error {
 	if err := l.ofThisRun(&r); err != nil {
 		return err // check before put: nothing could remove the record from the stream
 	}
-	other, err := l.records.put(ctx, record)
+	other, err := l.records.put(ctx, record, l.handing.header(record, tail.Hash.Tip()))
 	switch {
 	case err != nil:
 		return err

@@ -113,7 +113,7 @@ func (l *Log) change(ctx context.Context, batch roster.Batch) error {
 	if err := l.complete(ctx); err != nil {
 		return err
 	}
-	other, err := l.roster.put(ctx, text)
+	other, err := l.roster.put(ctx, text, nil)
 	switch {
 	case err != nil:
 		return err

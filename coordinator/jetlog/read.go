@@ -80,13 +80,19 @@ func fromLeader(
 
 // get returns message seq from the stream's leader.
 func (l *ledger) get(ctx context.Context, seq uint64) ([]byte, error) {
+	m, err := l.message(ctx, seq)
+	return m.Data, err
+}
+
+// message is get with the message's header.
+func (l *ledger) message(ctx context.Context, seq uint64) (storedMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.attempt())
 	defer cancel()
 	m, err := fromLeader(ctx, l.nc, l.name, getRequest{Seq: seq})
 	if err == nil && m.Seq != seq {
 		err = fmt.Errorf("answer of stream %s is message %d, asked for %d", l.name, m.Seq, seq)
 	}
-	return m.Data, err
+	return m, err
 }
 
 // read calls each with messages from..to until each returns false. Any server with the stream may

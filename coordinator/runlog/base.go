@@ -62,6 +62,10 @@ func (b *Base) Position() (p Position, err error) {
 	if len(b.Plan) > 0 {
 		record = b.Plan
 	}
+	began, err := wire.DecodeRecord(b.First)
+	if err != nil {
+		return p, fmt.Errorf("base: %w: %w", ErrCorrupt, err)
+	}
 	first, err := wire.DecodeRecord(record)
 	if err == nil && first.Plan == nil {
 		err = fmt.Errorf("record 1 is a %v", first.Kind)
@@ -73,7 +77,8 @@ func (b *Base) Position() (p Position, err error) {
 		return p, fmt.Errorf("base: %w: %w", ErrCorrupt, err)
 	}
 	pl := *first.Plan
-	p = Position{Chain: b.Tip(), Begins: b.N, LastEpoch: b.Epoch, Plan: pl, Rounds: b.Rounds}
+	p = Position{Chain: b.Tip(), Begins: b.N, FirstEpoch: began.Epoch, LastEpoch: b.Epoch,
+		Plan: pl, Rounds: b.Rounds}
 	p.history.plans = []plan.Plan{pl}
 	p.history.stretches = []stretch{{n: b.N, rounds: b.Rounds}}
 	return p, nil

@@ -100,6 +100,17 @@ func copyDecisions(ctx context.Context, dst, src Log) error {
 	return to.Decide(ctx, d)
 }
 
+// copyHandover copies what was stored with the last record, so that a coordinator of the copy makes
+// the records that one of the log would have made.
+func copyHandover(ctx context.Context, dst, src Log, n uint64, tip wire.Tip) error {
+	state, err := HandoverOf(ctx, src)
+	to, ok := dst.(Handovers)
+	if err != nil || !ok || state == nil {
+		return err
+	}
+	return to.HandOver(ctx, n, tip, state)
+}
+
 // copyMembers copies the members before the records, because records name members' slots.
 func copyMembers(ctx context.Context, dst, src Log) error {
 	want, got, err := bothRosters(dst, src)
@@ -195,7 +206,10 @@ func copyRecords(
 		if _, bad = end.Follow(record); bad != nil {
 			return false
 		}
-		if n > have {
+		if n == src.Last() {
+			bad = copyHandover(ctx, dst, src, n, end.Hash.Tip())
+		}
+		if n > have && bad == nil {
 			bad = dst.Append(ctx, n, record)
 		}
 		var conflict *ConflictError

@@ -25,12 +25,17 @@ type Memory struct {
 	lost    chan struct{} // made by the last Begin
 	objects map[ObjectName][]byte
 	decided []byte // what [Decisions.Text] returned; nil: nothing
+
+	handovers map[wire.Tip][]byte // by the record with which they are to be stored
+	handed    []byte              // with the last record
 }
 
 var (
 	_ Log     = (*Memory)(nil)
 	_ Objects = (*Memory)(nil)
 	_ Decider = (*Memory)(nil)
+
+	_ Handovers = (*Memory)(nil)
 )
 
 // Begin implements [Log].
@@ -86,6 +91,7 @@ func (m *Memory) Append(_ context.Context, n uint64, record []byte) error {
 		return fmt.Errorf("log: append of record %d after %d: %w", n, len(m.records), ErrOrder)
 	}
 	m.records = append(m.records, bytes.Clone(record))
+	m.handed, m.handovers = m.handovers[wire.HashRecord(record).Tip()], nil
 	return nil
 }
 
@@ -165,6 +171,24 @@ func (m *Memory) Decide(_ context.Context, d Decisions) error {
 		m.decided = text
 	}
 	return err
+}
+
+// HandOver implements [Handovers].
+func (m *Memory) HandOver(_ context.Context, _ uint64, tip wire.Tip, state []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.handovers == nil {
+		m.handovers = map[wire.Tip][]byte{}
+	}
+	m.handovers[tip] = bytes.Clone(state)
+	return nil
+}
+
+// HandedOver implements [Handovers].
+func (m *Memory) HandedOver(context.Context) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.handed, nil
 }
 
 // PutObject implements [Objects].

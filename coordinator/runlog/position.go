@@ -19,16 +19,17 @@ const continueOrNew = "leave the plan out to continue the log's run, or take ano
 // goroutine may use a Position.
 type Position struct {
 	Chain
-	Begins    uint64    // record after which the log begins, see [Base]; 0: with record 1
-	LastEpoch uint64    // of the last record
-	Plan      plan.Plan // with all changes so far
-	Rounds    uint64    // the number of the last round
-	Point     Point     // the first phase of a round whose second phase is due
-	LastStep  LastStep
-	Squares   Squares // means of squared scalars, by which step=auto scales steps
-	End       *wire.End
-	history   history     // the state after each record
-	vectors   vectorNames // names of the vectors that the log keeps
+	Begins     uint64    // record after which the log begins, see [Base]; 0: with record 1
+	FirstEpoch uint64    // of record 1
+	LastEpoch  uint64    // of the last record
+	Plan       plan.Plan // with all changes so far
+	Rounds     uint64    // the number of the last round
+	Point      Point     // the first phase of a round whose second phase is due
+	LastStep   LastStep
+	Squares    Squares // means of squared scalars, by which step=auto scales steps
+	End        *wire.End
+	history    history     // the state after each record
+	vectors    vectorNames // names of the vectors that the log keeps
 }
 
 // A LastStep is the step of the last round in the log. A LastStep is zero if a record has changed
@@ -60,7 +61,7 @@ func (p *Position) Apply(record []byte) (wire.Record, error) {
 	plan, rounds, point := p.Plan, p.Rounds, p.Point
 	switch r.Kind {
 	case wire.KindPlan:
-		plan = *r.Plan
+		plan, p.FirstEpoch = *r.Plan, r.Epoch
 	case wire.KindRound:
 		if rounds, point, err = p.afterRound(&r); err != nil {
 			return r, err

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/wire"
 )
 
 // faults are ways to make a log wrong. The checks in by must fail for the log; lives counts how
@@ -194,6 +195,14 @@ var faults = []struct {
 			return f.Memory.Decide(context.Background(), d)
 		}
 	}, []string{"Decisions", "DecisionsTakeOver"}},
+	{"keeps no handovers", func(f *faulty, _ int) {
+		f.handing = func(wire.Tip, []byte) error { return nil }
+	}, []string{"Handovers", "HandoversTakeOver"}},
+	{"has the handover of a record that it lacks", func(f *faulty, _ int) {
+		var last []byte
+		f.handing = func(_ wire.Tip, state []byte) error { last = state; return nil }
+		f.handed = func() ([]byte, error) { return last, nil }
+	}, []string{"Handovers"}},
 	{"is lost from the beginning", func(f *faulty, _ int) {
 		lost := make(chan struct{})
 		close(lost)

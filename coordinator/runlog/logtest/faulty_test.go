@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/wire"
 )
 
 // memory returns a place whose log is in memory.
@@ -15,9 +16,9 @@ func memory(testing.TB, string) Opener {
 
 func TestMemory(t *testing.T) { Run(t, Config{Place: memory}) }
 
-// A bare log is neither Objects nor Epochs nor a Decider.
+// A bare log is neither Objects nor Epochs nor a Decider nor Handovers.
 func TestBare(t *testing.T) {
-	Run(t, Config{NoObjects: true, NoEpochs: true, NoDecisions: true,
+	Run(t, Config{NoObjects: true, NoEpochs: true, NoDecisions: true, NoHandovers: true,
 		Place: func(testing.TB, string) Opener {
 			log := struct{ runlog.Log }{&runlog.Memory{}}
 			return func(context.Context) (runlog.Log, error) { return log, nil }
@@ -40,6 +41,8 @@ type faulty struct {
 	passing func(last uint64) error
 	latest  func() uint64
 	decide  func(d runlog.Decisions) error
+	handing func(tip wire.Tip, state []byte) error
+	handed  func() ([]byte, error)
 }
 
 func (f *faulty) Append(ctx context.Context, n uint64, record []byte) error {
@@ -131,4 +134,18 @@ func (f *faulty) Decide(ctx context.Context, d runlog.Decisions) error {
 		return f.decide(d)
 	}
 	return f.Memory.Decide(ctx, d)
+}
+
+func (f *faulty) HandOver(ctx context.Context, n uint64, tip wire.Tip, state []byte) error {
+	if f.handing != nil {
+		return f.handing(tip, state)
+	}
+	return f.Memory.HandOver(ctx, n, tip, state)
+}
+
+func (f *faulty) HandedOver(ctx context.Context) ([]byte, error) {
+	if f.handed != nil {
+		return f.handed()
+	}
+	return f.Memory.HandedOver(ctx)
 }

@@ -38,6 +38,9 @@ type Config struct {
 	NoEpochs bool
 	// NoDecisions: the log is no [runlog.Decider], so a pause ends with its coordinator.
 	NoDecisions bool
+	// NoHandovers: the log is no [runlog.Handovers], so a coordinator that takes over may find other
+	// steps.
+	NoHandovers bool
 	// Parallel makes Run run the tests at the same time. Parallel tests save time with logs that
 	// mostly wait.
 	Parallel bool
@@ -86,6 +89,11 @@ var decisionChecks = []check{
 	{"DecisionsTakeOver", checkDecisionsTakeOver},
 }
 
+var handoverChecks = []check{
+	{"Handovers", checkHandovers},
+	{"HandoversTakeOver", checkHandoversTakeOver},
+}
+
 // checks returns the tests that the configured log must pass.
 func (c *Config) checks() []check {
 	all := checks[:len(checks):len(checks)]
@@ -97,6 +105,9 @@ func (c *Config) checks() []check {
 	}
 	if !c.NoDecisions {
 		all = append(all, decisionChecks...)
+	}
+	if !c.NoHandovers {
+		all = append(all, handoverChecks...)
 	}
 	return all
 }
