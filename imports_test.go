@@ -154,7 +154,7 @@ var allowed = map[string][]string{
 		module + "/wire/secagg", module + "/coordinator/runlog",
 		module + "/coordinator/internal/aggregate", module + "/coordinator/internal/grouping",
 		module + "/coordinator/internal/policy", module + "/coordinator/internal/stepsize",
-		module + "/coordinator/internal/secagg",
+		module + "/coordinator/internal/secagg", module + "/coordinator/internal/median",
 	},
 	// What a record makes of contributions: no clock, cohort, attempt or network.
 	"coordinator/internal/aggregate": {

@@ -148,6 +148,7 @@ func newCore(ctx context.Context, cfg Config, epoch uint64) (*engine.Core, error
 		AcceptLoss:   cfg.AcceptLoss,
 		UploadMemory: cfg.UploadMemory,
 		Policies:     policies.Of,
+		Handover:     func() ([]byte, error) { return runlog.HandoverOf(ctx, cfg.Log) },
 		Records: func(last uint64, each func(record []byte)) error {
 			return logindex.Records(context.WithoutCancel(ctx), cfg.Log, last, each)
 		},

@@ -13,6 +13,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/internal/subjects"
+	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -39,6 +40,8 @@ func (c *Coordinator) perform(ctx context.Context, queue []engine.Output) error 
 			queue = append(queue, c.retireMember(ctx, o.ID)...)
 		case engine.OutDecide:
 			queue = append(queue, c.decide(ctx, *o.Decisions)...)
+		case engine.OutHandOver:
+			queue = c.handOver(ctx, o.Frame, queue)
 		case engine.OutAppend:
 			queue = append(queue, c.append(ctx, o)...)
 		case engine.OutKeep:
@@ -81,6 +84,9 @@ func (c *Coordinator) append(ctx context.Context, o engine.Output) []engine.Outp
 	case in.Err == nil:
 	case errors.As(in.Err, &conflict) && conflict.N == o.N:
 		in.Kind, in.Frame = engine.InConflict, conflict.Record
+		if in.Handover, in.Err = runlog.HandoverOf(ctx, c.cfg.Log); in.Err != nil {
+			in.Kind = engine.InAppendFailed
+		}
 	case errors.Is(in.Err, runlog.ErrDeposed):
 		in.Kind = engine.InDeposed
 	case ctx.Err() != nil || c.isLost():
@@ -89,6 +95,25 @@ func (c *Coordinator) append(ctx context.Context, o engine.Output) []engine.Outp
 		in.Kind = engine.InAppendFailed
 	}
 	return c.step(in)
+}
+
+// handOver gives the log what it is to store with the record that queue begins with. If the log
+// cannot store that, the record is not appended either.
+func (c *Coordinator) handOver(ctx context.Context, state []byte,
+	queue []engine.Output) []engine.Output {
+	log, ok := c.cfg.Log.(runlog.Handovers)
+	if !ok || c.isLost() {
+		return queue
+	}
+	limited, cancel := c.limit(ctx)
+	defer cancel()
+	n, tip := queue[0].N, wire.HashRecord(queue[0].Frame).Tip()
+	err := log.HandOver(limited, n, tip, state)
+	if err == nil {
+		return queue
+	}
+	failed := c.step(engine.Input{Kind: engine.InAppendFailed, N: n, Err: err})
+	return append(queue[1:], failed...)
 }
 
 // store stores a record, after the vector that the record names.

@@ -52,6 +52,9 @@ type Parts struct {
 	Random io.Reader // where noise comes from
 	Sum    Sum       // nil: contributions come one by one
 	Groups *grouping.Chooser
+	// Claims has how many samples vectors claimed in the last rounds; nil: the plan's rounds have no
+	// vectors, or weights do not depend on claims.
+	Claims *median.Running
 	// First returns the first record of the log, and Records calls each with every record of the log.
 	First   func() []byte
 	Records func(each func(record []byte)) error
@@ -126,8 +129,8 @@ func (c *Chain) filtered() (first Stage) {
 		first = &clip{first, a}
 	}
 	switch {
-	case c.plan.Transport == plan.DenseVectors:
-		c.claims = &c.claimed
+	case c.parts.Claims != nil:
+		c.claims, c.claimed.past = &c.claimed, c.parts.Claims
 		c.claims.Stage, first = first, c.claims
 	case bounded(c.plan):
 		first = c.bound(first)

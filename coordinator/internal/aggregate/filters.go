@@ -24,7 +24,7 @@ func (s *clip) Add(k *Contribution) {
 type claims struct {
 	Stage
 	now   []float64 // of the open round
-	past  median.Running
+	past  *median.Running
 	usual float64 // before the open round
 }
 

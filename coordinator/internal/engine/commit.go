@@ -26,6 +26,9 @@ func (c *Core) append(r *wire.Record, closed report.Event) {
 func (c *Core) handToLog() {
 	c.next.doubtful = false
 	c.announcer.on = c.announcer.on && c.next.trouble != ""
+	if c.policy.Knows != nil {
+		c.handOver()
+	}
 	c.emit(Output{Kind: OutAppend, N: c.N + 1, Frame: c.next.frame, Object: c.next.object})
 }
 
@@ -83,7 +86,6 @@ func (c *Core) keep() {
 
 // proceed begins the next record, unless the run is paused, ends, or has other work first.
 func (c *Core) proceed() {
-	p := &c.Plan
 	switch {
 	case c.phase() != idle:
 	case c.takeTurn():
@@ -96,7 +98,7 @@ func (c *Core) proceed() {
 			"read: %v; `zofl resume` reads it again", c.chain.Unread))
 	case c.watch.why != "":
 		c.pause(c.watch.why)
-	case p.Rounds > 0 && c.Rounds >= p.Rounds:
+	case c.Plan.Rounds > 0 && c.Rounds >= c.Plan.Rounds:
 		c.end(wire.End{Reason: wire.EndRounds})
 	case c.halt.Planned != nil && c.Rounds >= c.halt.Planned.After:
 		due := c.halt.Planned

@@ -8,9 +8,10 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// conflict handles that the log already has another record n. The log decides, so the core
+// conflict handles that the log already has another record. The log decides, so the core
 // continues from the stored record. The core gives up only for a coordinator that began later.
-func (c *Core) conflict(n uint64, stored []byte) {
+func (c *Core) conflict(in Input) {
+	n, stored := in.N, in.Frame
 	if c.phase() != appending || n != c.N+1 {
 		return
 	}
@@ -22,16 +23,17 @@ func (c *Core) conflict(n uint64, stored []byte) {
 		c.depose()
 		return
 	}
-	if err := c.adopt(stored); err != nil {
+	if err := c.adopt(stored, in.Handover); err != nil {
 		c.giveUp(err)
 	}
 }
 
 // adopt replaces the pending record by another coordinator's record. The open round's contributions
-// are lost; an operator's request stays in the queue.
+// are lost; an operator's request stays in the queue. handover is what that coordinator handed
+// over.
 //
 // Errors match [runlog.ErrCorrupt], or [runlog.ErrPlan] if the record begins another run.
-func (c *Core) adopt(stored []byte) error {
+func (c *Core) adopt(stored, handover []byte) error {
 	configured := c.Plan
 	if c.N == 0 {
 		r, err := wire.DecodeRecord(stored)
@@ -45,6 +47,7 @@ func (c *Core) adopt(stored []byte) error {
 	if err != nil {
 		return err
 	}
+	c.takeOver(handover)
 	c.counters.Adopted++
 	c.recovered()
 	c.emitEvent(report.Event{Kind: report.Adopted, Record: r.Kind, Epoch: r.Epoch})

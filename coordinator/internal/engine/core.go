@@ -33,6 +33,8 @@ type Input struct {
 	Err   error  // InAppendFailed, InStoreFailed, InRetired, InDecided
 	Text  string // InPause, InEnd: why
 
+	Handover []byte // InConflict: what was stored with the record
+
 	Record *wire.Record // InRequest: its kind and body
 }
 
@@ -66,7 +68,7 @@ const (
 type Output struct {
 	Kind  OutputKind
 	N     uint64        // OutAppend, OutKeep
-	Frame []byte        // OutAnnounce, OutAppend, OutRespond: never changed later
+	Frame []byte        // OutAnnounce, OutAppend, OutRespond, OutHandOver: never changed later
 	Token string        // OutRespond
 	ID    string        // OutMember, OutRetire
 	Event *report.Event // OutEvent
@@ -91,6 +93,7 @@ const (
 	OutEvent                      // report an event to the recorder
 	OutFail                       // end Run with an error
 	OutDecide                     // store decisions in the log
+	OutHandOver                   // hand over the frame with the record of the next output, OutAppend
 )
 
 // A phase says how far the core is with the next record.
@@ -148,7 +151,7 @@ type life struct {
 	restarted bool // the log had records when it began
 	started   bool
 	deposed   bool
-	policies  func(p *plan.Plan, epoch uint64) policy.Set
+	policies  func(p *plan.Plan, began *uint64) policy.Set
 }
 
 // A Config holds what a core needs in addition to its log.
@@ -161,7 +164,11 @@ type Config struct {
 	UploadMemory int // 0 is [uploads.Memory]
 
 	// Policies returns the policies that a plan uses. The policies see the plan's changes through p.
-	Policies func(p *plan.Plan, epoch uint64) policy.Set
+	// began is the epoch of record 1, once there is one.
+	Policies func(p *plan.Plan, began *uint64) policy.Set
+
+	// Handover returns what was handed over with the log's last record, see [runlog.HandoverOf].
+	Handover func() ([]byte, error)
 
 	// Records calls each with every record of the log up to last.
 	Records func(last uint64, each func(record []byte)) error
@@ -202,7 +209,7 @@ func New(cfg Config, h *History) (*Core, error) {
 		c.votes.begin(h.Base, c.N)
 	}
 	c.life.policies = cfg.Policies
-	c.transport, c.policy = transportOf(&c.Plan), cfg.Policies(&c.Plan, c.life.epoch)
+	c.transport, c.policy = transportOf(&c.Plan), cfg.Policies(&c.Plan, &c.FirstEpoch)
 	parts := c.policy.Stages
 	parts.Random, parts.Root, parts.Judged = cfg.Random, c.isRoot, c.judged
 	parts.First = func() []byte { return c.First }
@@ -214,11 +221,17 @@ func New(cfg Config, h *History) (*Core, error) {
 	}
 	c.announcer.compact = compact.For(&c.Plan)
 	c.watch.Midway = c.Rounds > 0
-	err := c.chain.Recall()
-	if err != nil {
+	if err := c.chain.Recall(); err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
-	if err = c.meet(h); err != nil {
+	if c.policy.Knows != nil {
+		state, err := cfg.Handover()
+		if err != nil {
+			return nil, fmt.Errorf("log: %w", err)
+		}
+		c.takeOver(state)
+	}
+	if err := c.meet(h); err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
 	c.catchUp()
@@ -227,8 +240,8 @@ func New(cfg Config, h *History) (*Core, error) {
 
 // meet makes the cohort from the members in the log.
 func (c *Core) meet(h *History) (err error) {
-	begun := c.Rounds > 0 || c.Point.N > 0
-	if c.Plan.Roster == plan.ListedRoster && begun && len(h.Members) == 0 && h.Base == nil {
+	if c.Plan.Roster == plan.ListedRoster && (c.Rounds > 0 || c.Point.N > 0) &&
+		len(h.Members) == 0 && h.Base == nil {
 		return fmt.Errorf("roster: %w: it is empty, and the log has rounds", runlog.ErrCorrupt)
 	}
 	c.cohort, err = cohort.New(&c.Position, h.Members, h.Retired, &c.policy)
@@ -291,7 +304,7 @@ func (c *Core) Step(now uint64, in Input) []Output {
 	case InAppendFailed:
 		c.appendFailed(in.N, in.Err)
 	case InConflict:
-		c.conflict(in.N, in.Frame)
+		c.conflict(in)
 	case InStored:
 		c.membersStored(in.Count, nil)
 	case InStoreFailed:

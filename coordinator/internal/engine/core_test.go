@@ -31,6 +31,7 @@ func newCore(ctx context.Context, plan *plan.Plan, log runlog.Log, epoch uint64)
 	}
 	random := rand.NewChaCha8([32]byte{byte(epoch)})
 	return New(Config{Plan: plan, Epoch: epoch, Policies: policies.Of, Random: random,
+		Handover: func() ([]byte, error) { return runlog.HandoverOf(ctx, log) },
 		Records: func(last uint64, each func([]byte)) error {
 			return logindex.Records(ctx, log, last, each)
 		}}, &h)

@@ -29,22 +29,23 @@ const steps = 120 // of a walk
 // A walk has an engine and its log, and performs the engine's outputs.
 type walk struct {
 	*testing.T
-	rng    *rand.Rand
-	fields []string
-	theme  []string // the changes that an operator tries
-	grows  bool     // the loss
-	plan   *plan.Plan
-	now    *engine.Core
-	log    *runlog.Memory
-	time   uint64
-	epoch  uint64
-	hold   bool
-	held   []engine.Output
-	past   map[uint64]opened // by record
-	fleet  fleet
-	said   []string // inputs
-	over   bool
-	seen   *seen
+	rng     *rand.Rand
+	fields  []string
+	theme   []string // the changes that an operator tries
+	grows   bool     // the loss
+	plan    *plan.Plan
+	now     *engine.Core
+	log     *runlog.Memory
+	time    uint64
+	epoch   uint64
+	hold    bool
+	held    []engine.Output
+	handing []byte            // with the next record
+	past    map[uint64]opened // by record
+	fleet   fleet
+	said    []string // inputs
+	over    bool
+	seen    *seen
 }
 
 // An opened is a round that was open.
@@ -106,6 +107,7 @@ func (w *walk) restart() {
 	random := func() *rand.ChaCha8 { return rand.NewChaCha8([32]byte{byte(epoch)}) }
 	w.now, err = engine.New(engine.Config{Plan: w.plan, Epoch: epoch, Random: random(),
 		Policies: policies.Of, Witnesses: []string{"witness"},
+		Handover: func() ([]byte, error) { return w.log.HandedOver(context.Background()) },
 		Records: func(last uint64, each func([]byte)) error {
 			return logindex.Records(context.Background(), w.log, last, each)
 		}}, &b)
@@ -194,6 +196,8 @@ func (w *walk) do(o engine.Output) {
 			return
 		}
 		w.step(w.store(o))
+	case engine.OutHandOver:
+		w.handing = o.Frame
 	case engine.OutDecide:
 		err := w.log.Decide(context.Background(), *o.Decisions)
 		w.step(engine.Input{Kind: engine.InDecided, Err: err})
@@ -254,6 +258,10 @@ func (w *walk) store(o engine.Output) engine.Input {
 	}
 	if o.Object != nil {
 		w.must(w.log.PutObject(context.Background(), o.Object.Name, o.Object.Data))
+	}
+	if w.handing != nil {
+		tip := wire.HashRecord(o.Frame).Tip()
+		w.must(w.log.HandOver(context.Background(), o.N, tip, w.handing))
 	}
 	err := w.log.Append(context.Background(), o.N, o.Frame)
 	var conflict *runlog.ConflictError

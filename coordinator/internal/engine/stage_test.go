@@ -185,6 +185,10 @@ func (s *stage) do(outputs []Output) {
 		queue = queue[1:]
 		s.print(o)
 		s.checkOutput(o)
+		if o.Kind == OutHandOver {
+			tip := wire.HashRecord(queue[0].Frame).Tip()
+			s.check(s.log.HandOver(s.t.Context(), queue[0].N, tip, o.Frame))
+		}
 		if o.Kind == OutDecide {
 			in := Input{Kind: InDecided, Err: s.decides}
 			if in.Err == nil {

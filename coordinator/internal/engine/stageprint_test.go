@@ -15,6 +15,9 @@ import (
 
 // print writes an output as it appears in transcripts.
 func (s *stage) print(o Output) {
+	if o.Kind == OutHandOver {
+		return // a test of whole runs compares records
+	}
 	fmt.Fprintf(&s.wire, "%d %d %s %s %x\n", o.Kind, o.N, o.ID, o.Token, o.Frame)
 	switch o.Kind {
 	case OutAnnounce:

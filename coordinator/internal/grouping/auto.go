@@ -3,6 +3,7 @@ package grouping
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/zofl/zofl/coordinator/internal/stepsize"
 	wiregroups "github.com/zofl/zofl/internal/grouping"
@@ -46,8 +47,7 @@ import (
 // claim_bound lets the claim count.
 //
 // s is a ratio of scalars of the same round, so the scales of the loss and of the parameters do not
-// matter. The coordinator remembers its choice, but no record holds it: a coordinator that takes
-// over lets devices share directions again for three rounds.
+// matter. No record holds the choice, so each coordinator hands it over to the next.
 const (
 	measured = 3  // shared rounds before the choice
 	between  = 10 // rounds, the fewest from a shared one to the next along own directions
@@ -85,7 +85,7 @@ func (c *Chooser) Heed(p *plan.Plan, rows [][]float32, weights []uint32) (why st
 		k.apart--
 		return ""
 	}
-	shares := sharesOf(weights)
+	shares := sharesOf(slices.Sorted(slices.Values(weights))) // whatever the order of arrival
 	return k.learn(1/dot(shares, shares), agreement(rows))
 }
 

@@ -74,7 +74,7 @@ func TestAuto(t *testing.T) {
 		} else {
 			gradients[0][0] = 1
 		}
-		c, f, p := New(1), newFleet(test.devices), planOf(uint32(test.devices), 0, 10)
+		c, f, p := newChooser(1), newFleet(test.devices), planOf(uint32(test.devices), 0, 10)
 		p.Groups = wiregroups.Auto
 		for round := uint64(1); round <= measured+2; round++ {
 			g := c.Choose(p, round, 0, f)
@@ -112,7 +112,7 @@ func TestAutoNoise(t *testing.T) {
 		{alike, []uint32{1, 1}, "each device has directions of its own: the noise of own ones is 0.5 of"},
 		{[][]float32{{2, -2}, {-2, 2}}, []uint32{1, 1}, "have in common is too little to tell"},
 	} {
-		c, p := New(1), &plan.Plan{GroupsFields: plan.GroupsFields{Groups: wiregroups.Auto}}
+		c, p := newChooser(1), &plan.Plan{GroupsFields: plan.GroupsFields{Groups: wiregroups.Auto}}
 		why := c.Heed(p, nil, nil)
 		why += c.Heed(p, [][]float32{{0, 0}, {0, 0}}, []uint32{1, 1})
 		why += c.Heed(p, rows[:1], []uint32{1})
@@ -127,7 +127,7 @@ func TestAutoNoise(t *testing.T) {
 		}
 	}
 	for _, groups := range []uint8{wiregroups.Random, wiregroups.Sketch} {
-		c := New(1)
+		c := newChooser(1)
 		for range measured + 1 {
 			if why := c.Heed(&plan.Plan{
 				GroupsFields: plan.GroupsFields{Groups: groups},
@@ -166,7 +166,7 @@ func TestAutoDespiteALiar(t *testing.T) {
 func ownDespite(rng *rand.Rand, devices int, unlike float64,
 	lie func(others [][]float32) []float32) bool {
 	honest := gradientsOf(rng, devices-1, 400, unlike)
-	c, p := New(1), planOf(uint32(devices), 0, 10)
+	c, p := newChooser(1), planOf(uint32(devices), 0, 10)
 	p.Groups = wiregroups.Auto
 	for range measured {
 		rows := slopesOf(rng, honest, 10)
@@ -234,7 +234,7 @@ func (k course) shared() (rounds []int) {
 func TestAutoJudgesAgain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	alike, apart := gradientsOf(rng, 4, 400, 0), gradientsOf(rng, 4, 400, 40)
-	c := New(1)
+	c := newChooser(1)
 	k := follow(c, 200, 4, func(round int) [][]float64 {
 		if round > 80 && round < 140 {
 			return apart
@@ -265,7 +265,7 @@ func TestAutoDespiteALiarForLong(t *testing.T) {
 		for _, unlike := range []float64{0.25, 4} {
 			rng := rand.New(rand.NewPCG(6, 10))
 			honest := gradientsOf(rng, 9, 400, unlike*3/2)
-			c, p, shared := New(1), planOf(10, 0, 10), 0
+			c, p, shared := newChooser(1), planOf(10, 0, 10), 0
 			p.Groups = wiregroups.Auto
 			for range 300 {
 				rows := slopesOf(rng, honest, 10)
@@ -284,7 +284,7 @@ func TestAutoDespiteALiarForLong(t *testing.T) {
 
 // If there are fewer devices than a round asks, the round has groups, too.
 func TestAutoOfFew(t *testing.T) {
-	c, f, p := New(1), newFleet(10), planOf(10, 0, 10)
+	c, f, p := newChooser(1), newFleet(10), planOf(10, 0, 10)
 	p.Groups, c.contrast.apart = wiregroups.Auto, 1
 	for slot := 4; slot < 10; slot++ {
 		f.standings[slot] = Gone

@@ -56,7 +56,7 @@ type Crowd interface {
 //     member's contribution counts in that group, whichever attempt the member answers.
 //  2. Every group number of the open round is below groups.
 type Chooser struct {
-	epoch  uint64
+	began  *uint64           // the epoch of record 1
 	of     map[uint32]uint32 // group by slot, of whom the open round has asked
 	groups uint32
 	all    bool // see [Chooser.All]
@@ -68,9 +68,9 @@ type Chooser struct {
 	contrast contrast // with groups=auto
 }
 
-// New returns a chooser without an open round. A coordinator with another epoch draws other groups,
-// so no code may rely on the same groups after a takeover.
-func New(epoch uint64) *Chooser { return &Chooser{epoch: epoch, of: map[uint32]uint32{}} }
+// New returns a chooser without an open round. began points to the epoch of the log's record 1, so
+// that all coordinators of a run draw the same groups from the same present members.
+func New(began *uint64) *Chooser { return &Chooser{began: began, of: map[uint32]uint32{}} }
 
 // Counts says whether a contribution to a round is along the directions of its device's group.
 // Counts returns true for the answer to a survey, and without groups, because other code checks
@@ -174,7 +174,7 @@ func (c *Chooser) partsOf(p *plan.Plan, round uint64, crowd Crowd) [][]uint32 {
 				present = append(present, slot)
 			}
 		}
-		d := dice{key: prng.Key(c.epoch<<32 ^ period)}
+		d := dice{key: prng.Key(*c.began<<32 ^ period)}
 		c.period, c.parts = period, c.sketches.split(present, int(p.GroupSize), &d)
 	}
 	var groups [][]uint32
@@ -339,13 +339,13 @@ func (c *Chooser) order(p *plan.Plan, round uint64, members uint32) iter.Seq[uin
 	skip := at * uint64(p.Sampled(plan.MaxMembers)) % uint64(max(members, 1))
 	return func(yield func(uint32) bool) {
 		at := uint64(0)
-		for slot := range all.Slots(p.Run, period, uint32(c.epoch)) {
+		for slot := range all.Slots(p.Run, period, uint32(*c.began)) {
 			if at >= skip && !yield(slot) {
 				return
 			}
 			at++
 		}
-		for slot := range all.Slots(p.Run, period, uint32(c.epoch)) {
+		for slot := range all.Slots(p.Run, period, uint32(*c.began)) {
 			if skip == 0 || !yield(slot) {
 				return
 			}

@@ -69,7 +69,7 @@ func sizes(g Groups) (list []int) {
 }
 
 func TestGroupsOfAllPresent(t *testing.T) {
-	c, f, p := New(1), newFleet(100), planOf(10, 5, 10)
+	c, f, p := newChooser(1), newFleet(100), planOf(10, 5, 10)
 	asked := map[uint32]int{}
 	for round := uint64(1); round <= 10; round++ {
 		g := c.Choose(p, round, 0, f)
@@ -86,10 +86,10 @@ func TestGroupsOfAllPresent(t *testing.T) {
 	}
 	// The same inputs give the same groups; the next period and another epoch have others.
 	first := fmt.Sprint(c.Choose(p, 1, 0, f))
-	if again := fmt.Sprint(New(1).Choose(p, 1, 0, f)); again != first {
+	if again := fmt.Sprint(newChooser(1).Choose(p, 1, 0, f)); again != first {
 		t.Errorf("round 1 has groups %s, then %s", first, again)
 	}
-	if other := fmt.Sprint(New(2).Choose(p, 1, 0, f)); other == first {
+	if other := fmt.Sprint(newChooser(2).Choose(p, 1, 0, f)); other == first {
 		t.Errorf("epochs 1 and 2 have groups %s", first)
 	}
 	if next := fmt.Sprint(c.Choose(p, 11, 0, f)); next == first {
@@ -100,7 +100,7 @@ func TestGroupsOfAllPresent(t *testing.T) {
 // TestGroupsAreUniform: any two present members share a group equally often.
 func TestGroupsAreUniform(t *testing.T) {
 	const members, rounds = 12, 30_000
-	c, f, p := New(1), newFleet(members), planOf(6, 3, 1)
+	c, f, p := newChooser(1), newFleet(members), planOf(6, 3, 1)
 	f.standings[3], f.standings[7] = Absent, Gone
 	var together [members][members]int
 	for round := range uint64(rounds) {
@@ -134,7 +134,7 @@ func TestGroupsOfFewPresent(t *testing.T) {
 	for present, want := range map[int]string{
 		10: "[5 5]", 9: "[5 5]", 7: "[5 5]", 6: "[5 5]", 5: "[10]", 1: "[10]", 0: "[10]",
 	} {
-		c, f, p := New(1), newFleet(20), planOf(10, 5, 10)
+		c, f, p := newChooser(1), newFleet(20), planOf(10, 5, 10)
 		for slot := present; slot < 20; slot++ {
 			f.standings[slot] = Absent
 		}
@@ -153,7 +153,7 @@ func TestGroupsOfFewPresent(t *testing.T) {
 				there)
 		}
 	}
-	c, f := New(1), newFleet(0)
+	c, f := newChooser(1), newFleet(0)
 	if g := c.Choose(planOf(10, 5, 10), 1, 0, f); g.Count() != 0 {
 		t.Errorf("nobody is a member, %v are asked", g)
 	}
@@ -161,7 +161,7 @@ func TestGroupsOfFewPresent(t *testing.T) {
 
 // TestLaterAttempts: a later attempt asks other devices first, and every device keeps its group.
 func TestLaterAttempts(t *testing.T) {
-	c, f, p := New(1), newFleet(40), planOf(10, 5, 10)
+	c, f, p := newChooser(1), newFleet(40), planOf(10, 5, 10)
 	before := map[uint32]uint32{}
 	for attempt := range uint32(6) {
 		g := c.Choose(p, 4, attempt, f)
@@ -195,7 +195,7 @@ func TestLaterAttempts(t *testing.T) {
 
 // TestManyAttempts: however many devices an attempt asks, the announcement has room.
 func TestManyAttempts(t *testing.T) {
-	c, f, p := New(1), newFleet(1000), planOf(120, 5, 10)
+	c, f, p := newChooser(1), newFleet(1000), planOf(120, 5, 10)
 	for attempt := range uint32(100) {
 		g := c.Choose(p, 1, attempt, f)
 		checkGroups(t, c, f, g, nil)
@@ -209,7 +209,7 @@ func TestManyAttempts(t *testing.T) {
 // because the coordinator would otherwise never hear that the member is back. If the announcement
 // has no room, the round asks no silent member.
 func TestSilentAreAsked(t *testing.T) {
-	c, f, p := New(1), newFleet(40), planOf(10, 5, 10)
+	c, f, p := newChooser(1), newFleet(40), planOf(10, 5, 10)
 	for slot := 30; slot < 40; slot++ {
 		f.standings[slot] = Silent
 	}
@@ -243,14 +243,14 @@ func TestSilentAreAsked(t *testing.T) {
 	}
 	f = newFleet(mostDevices + 1)
 	f.standings[0] = Silent
-	if g := New(1).Choose(planOf(mostDevices, 5, 10), 1, 0, f); g.Count() != mostDevices {
+	if g := newChooser(1).Choose(planOf(mostDevices, 5, 10), 1, 0, f); g.Count() != mostDevices {
 		t.Errorf("%d devices are named, want %d", g.Count(), mostDevices)
 	}
 }
 
 // TestPeopleComeBack: a later attempt has groups for devices that have come back since.
 func TestPeopleComeBack(t *testing.T) {
-	c, f, p := New(1), newFleet(20), planOf(10, 5, 10)
+	c, f, p := newChooser(1), newFleet(20), planOf(10, 5, 10)
 	for slot := 3; slot < 20; slot++ {
 		f.standings[slot] = Gone
 	}
@@ -265,3 +265,5 @@ func TestPeopleComeBack(t *testing.T) {
 		t.Errorf("a later attempt of all asks %v", g)
 	}
 }
+
+func newChooser(began uint64) *Chooser { return New(&began) }

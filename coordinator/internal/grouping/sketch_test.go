@@ -281,7 +281,7 @@ func TestNothingIsLeft(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 5))
 	for range 50 {
 		slots, rows := skewed(rng, 5)
-		c, f, p := New(1), newFleet(5), planOf(5, 5, 10)
+		c, f, p := newChooser(1), newFleet(5), planOf(5, 5, 10)
 		why := c.Learn(p, 1, equal(slots, rows), f)
 		if left := c.Spread(p, 1, f); left < 0 || left > 1e-12 || strings.Contains(why, "leave -") {
 			t.Fatalf("a group of all leaves %v: %s", left, why)
@@ -295,7 +295,7 @@ func TestNothingIsLeft(t *testing.T) {
 func TestSketchedRounds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	slots, rows := skewed(rng, 100)
-	c, f, p := New(1), newFleet(100), planOf(10, 5, 10)
+	c, f, p := newChooser(1), newFleet(100), planOf(10, 5, 10)
 	if !c.Lacks(f) || c.Weights([]uint32{1}, []uint32{1}) != nil {
 		t.Error("without sketches there are weights, or none are lacking")
 	}

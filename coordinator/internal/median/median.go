@@ -1,7 +1,11 @@
 // Package median computes medians of numbers from rounds, and limits values that exceed the median.
 package median
 
-import "slices"
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+)
 
 // Window is the number of the last rounds that a running median includes.
 const Window = 15
@@ -27,6 +31,31 @@ func (t *Running) Value() float64 {
 		return 0
 	}
 	return Lower(slices.Clone(t.last[:min(t.n, Window)]))
+}
+
+// Append appends to b what Read needs: the numbers of the last rounds, the oldest first.
+func (t *Running) Append(b []byte) []byte {
+	for i := max(t.n-Window, 0); i < t.n; i++ {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(t.last[i%Window]))
+	}
+	return b
+}
+
+// Read replaces t by what Append wrote. Read returns false, and forgets everything, if Append
+// cannot have written b.
+func (t *Running) Read(b []byte) bool {
+	var r Running
+	for ; len(b) >= 8 && r.n < Window; b = b[8:] {
+		v := math.Float64frombits(binary.LittleEndian.Uint64(b))
+		if !(v > 0 && v <= math.MaxFloat64) {
+			break
+		}
+		r.Add(v)
+	}
+	if *t = r; len(b) > 0 {
+		*t = Running{}
+	}
+	return len(b) == 0
 }
 
 // Lower sorts v and returns its median; of an even number of values, the lower middle one. Lower

@@ -52,6 +52,13 @@ func (g *groups) Tail(reference wire.Reference, m wire.Missing, named bool,
 	return wiregroups.Tail(reference, m, named, whom.(grouping.Groups))
 }
 
+// A choice is what the coordinator knows of the choice between own and shared directions.
+type choice struct{ *grouping.Chooser }
+
+func (c *choice) Kind() uint8 { return 2 }
+
+func (c *choice) Append(b []byte, _ wire.RecordKind) []byte { return c.Chooser.Append(b) }
+
 // A standing shows members to package grouping.
 type standing struct{ members policy.Members }
 

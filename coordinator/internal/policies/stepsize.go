@@ -39,6 +39,16 @@ func (l *law) Moved(_ []byte, r wire.Record) {
 	}
 }
 
+func (l *law) Kind() uint8 { return 1 }
+
+// Append appends nothing for a rollback, after which the law knows nothing.
+func (l *law) Append(b []byte, next wire.RecordKind) []byte {
+	if next == wire.KindRollback {
+		return b
+	}
+	return l.Law.Append(b)
+}
+
 func (l *law) Add(rest []byte) {
 	if slope, ok := survey.SlopeOf(rest); ok {
 		l.slopes = append(l.slopes, float64(slope))

@@ -23,6 +23,7 @@ type Set struct {
 	Groups  Groups
 	Surveys []Survey // the first that is due asks
 	Law     Law
+	Knows   []Knowledge // nil: the run's records depend on nothing but records and contributions
 }
 
 // Members are the members of a run as the engine sees them.
@@ -92,6 +93,20 @@ type Law interface {
 type Follower interface {
 	// Moved receives the log's last record, as bytes and decoded.
 	Moved(record []byte, r wire.Record)
+}
+
+// Knowledge is what the coordinator has learned from contributions, and no record holds, but later
+// records depend on. Each coordinator hands it over to the next, so that a run whose coordinator
+// was killed has the same records as one whose coordinator was not.
+type Knowledge interface {
+	// Kind returns the number by which the next coordinator finds the knowledge. All kinds differ.
+	Kind() uint8
+	// Append appends to b what will be known once the log has the next record, which is of a kind. The
+	// policy does not follow that record yet.
+	Append(b []byte, next wire.RecordKind) []byte
+	// Read takes what Append wrote, in place of what was known. Without bytes, nothing is known. ok is
+	// false if Append cannot have written b; then nothing is known either.
+	Read(b []byte) (ok bool)
 }
 
 // Steps lead the devices of an attempt through several answers, after which the coordinator knows

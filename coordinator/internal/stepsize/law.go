@@ -48,9 +48,9 @@ import (
 // device with many samples cannot choose the step. Experiments with weights=samples show no loss
 // because of that.
 //
-// G can be computed from the last step, so a coordinator that takes over continues with the same G,
-// and with e and f of 0. Where devices gave up directions of their own, G includes the factor of
-// [runlog.Squares].
+// G can be computed from the last step, so a coordinator that takes over continues with the same G.
+// It takes e and f from the coordinator before it, because no record holds them. Where devices gave
+// up directions of their own, G includes the factor of [runlog.Squares].
 const (
 	share       = 0.2  // of a*, which is as far as the loss falls
 	period      = 30   // rounds until the step has fallen by the root of 2

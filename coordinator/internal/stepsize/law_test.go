@@ -299,8 +299,8 @@ func TestLawOfNoise(t *testing.T) {
 	}
 }
 
-// A coordinator that takes over continues with the last step of the log, without the trends. A new
-// step of the plan begins with G = 1.
+// A coordinator without a handover continues with the last step of the log, without the trends. A
+// new step of the plan begins with G = 1.
 func TestLawTakesOver(t *testing.T) {
 	var law, other stepsize.Law
 	past := stepsize.Past{Step: 0.6, Round: 40}

@@ -9,7 +9,7 @@ package stepsize
 // The loss makes progress while slow - quick > (L_1 - quick)/100, where L_1 - quick is the whole
 // fall so far. For a steady fall, slow - quick is the fall of 15 rounds. So a round must have more
 // than 1/1500 of the whole fall. After a sudden fall the loss makes progress for some 90 rounds
-// more. Records hold no losses: a coordinator that takes over begins with its own first round.
+// more. Records hold no losses, so each coordinator hands the averages over to the next.
 type progress struct {
 	known              bool
 	first, quick, slow float64

@@ -51,8 +51,8 @@ func (a *asking) Done(_ survey.Kind, rounds uint64, rows *aggregate.Rows, _ poli
 }
 
 // toys returns the policies of a plan, and two more policies.
-func toys(p *plan.Plan, epoch uint64) policy.Set {
-	s := policies.Of(p, epoch)
+func toys(p *plan.Plan, began *uint64) policy.Set {
+	s := policies.Of(p, began)
 	s.Stages.More = append(s.Stages.More,
 		func(_ *plan.Plan, next aggregate.Stage) aggregate.Stage { return &halving{next} })
 	s.Surveys = append(s.Surveys, &asking{})
