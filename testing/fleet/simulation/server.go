@@ -13,7 +13,7 @@ import (
 func (s *server) lose(keep int) {
 	s.records = s.records[:keep:keep]
 	s.w.book.Lost(uint64(keep), maps.Clone(s.past[keep-1]))
-	s.past = s.past[:keep:keep]
+	s.past, s.handed = s.past[:keep:keep], s.handed[:keep:keep]
 	for _, p := range s.w.parties {
 		if p.p != nil && p.broker != nil && p.broker.handle != nil {
 			p.broker.handle.depose()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/wire"
 )
 
 // After these errors of a shared log, its caller does not know the log's content.
@@ -28,6 +29,7 @@ type server struct {
 	past    []map[runlog.ObjectName][]byte // the vectors stored after each record
 	holder  *handle                        // has the lease
 	decided runlog.Decisions
+	handed  [][]byte // with each record
 	waiting []*request
 }
 
@@ -37,6 +39,7 @@ type request struct {
 	kind    requestKind
 	n       uint64
 	record  []byte // a record, or a vector
+	handing []byte // with a record
 	name    runlog.ObjectName
 	names   []runlog.ObjectName
 	ids     []string
@@ -78,8 +81,9 @@ type handle struct {
 	s        *server
 	p        *process
 	lost     chan struct{}
-	deposed  bool // lost is closed
-	known    int  // members that this coordinator knows
+	deposed  bool   // lost is closed
+	known    int    // members that this coordinator knows
+	handing  []byte // with the next record that it appends
 	requests int
 }
 
@@ -180,7 +184,7 @@ func (s *server) do(r *request) error {
 		s.w.count("log order")
 		return fmt.Errorf("simulation: record %d after %d: %w", r.n, last, runlog.ErrOrder)
 	}
-	s.records = append(s.records, bytes.Clone(r.record))
+	s.records, s.handed = append(s.records, bytes.Clone(r.record)), append(s.handed, r.handing)
 	s.past = append(s.past, s.w.book.Stored())
 	s.w.book.Commit(r.record)
 	return nil
@@ -219,7 +223,25 @@ func (h *handle) Lost() <-chan struct{} {
 
 // Append implements [runlog.Log].
 func (h *handle) Append(ctx context.Context, n uint64, record []byte) error {
-	return h.ask(ctx, &request{kind: appending, n: n, record: bytes.Clone(record)})
+	handing := h.handing
+	h.handing = nil
+	return h.ask(ctx, &request{kind: appending, n: n, record: bytes.Clone(record), handing: handing})
+}
+
+// HandOver implements [runlog.Handovers].
+func (h *handle) HandOver(_ context.Context, _ uint64, _ wire.Tip, state []byte) error {
+	h.handing = bytes.Clone(state)
+	return nil
+}
+
+// HandedOver implements [runlog.Handovers].
+func (h *handle) HandedOver(context.Context) ([]byte, error) {
+	h.s.w.mu.Lock()
+	defer h.s.w.mu.Unlock()
+	if len(h.s.handed) == 0 {
+		return nil, nil
+	}
+	return h.s.handed[len(h.s.handed)-1], nil
 }
 
 // AddMembers implements [runlog.Log].

@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/wire"
 )
 
 // A watchedLog checks a coordinator's calls of its log, and the results of the calls.
@@ -52,6 +53,16 @@ func (l *watchedLog) Decide(ctx context.Context, d runlog.Decisions) error {
 		w.book.Decided(&d)
 	}
 	return err
+}
+
+// HandOver implements [runlog.Handovers].
+func (l *watchedLog) HandOver(ctx context.Context, n uint64, tip wire.Tip, state []byte) error {
+	return l.Log.(runlog.Handovers).HandOver(ctx, n, tip, state)
+}
+
+// HandedOver implements [runlog.Handovers].
+func (l *watchedLog) HandedOver(ctx context.Context) ([]byte, error) {
+	return runlog.HandoverOf(ctx, l.Log)
 }
 
 // Begin implements [runlog.Log].
