@@ -44,7 +44,7 @@ func TestDevicesPart(t *testing.T) {
 	stop, cancel := context.WithCancel(t.Context())
 	steps, contributors := []float64{0}, 0
 	r, err := fleet.Run(stop, p, devices, fleet.Options{Progress: func(round fleet.Round) error {
-		steps = append(steps, float64(round.Step)*math.Sqrt(1+float64(round.Round-1)/30))
+		steps = append(steps, float64(round.RoundStep)*math.Sqrt(1+float64(round.Round-1)/30))
 		if contributors = int(round.Contributors); round.Round == rounds {
 			cancel()
 		}

@@ -55,7 +55,7 @@ func TestFarFromTheStart(t *testing.T) {
 		for _, v := range result.Params {
 			mean += float64(v) * tt.unit / far / dim
 		}
-		first := result.Rounds[survey.FirstRounds].Step
+		first := result.Rounds[survey.FirstRounds].RoundStep
 		t.Logf("in units of %v: first step %.3g, %.2f of the way", tt.unit, first, mean)
 		if mean < tt.least || mean > tt.most {
 			t.Errorf("in units of %v parameters went %.2f of the way, want %v to %v",

@@ -57,7 +57,8 @@ type Options struct {
 type Round struct {
 	Round         uint64  // from 1
 	Loss          float64 // mean training loss of the contributors, at the round's first point
-	Step          float32 // eta
+	Step          float32 // the plan's step
+	RoundStep     float32 // eta, which follows from Step
 	Mu            float32 // 0 if the round has none
 	Perturbations uint32  // P
 	Contributors  uint32

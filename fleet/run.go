@@ -220,7 +220,8 @@ func (r *run) count(e *report.Event, phase uint8) {
 func (r *run) done(e *report.Event) error {
 	now, totals := time.Now(), r.gate.Totals()
 	done := &r.round
-	done.Round, done.Loss, done.Step = e.Round, float64(e.Loss), e.Step
+	done.Round, done.Loss = e.Round, float64(e.Loss)
+	done.Step, done.RoundStep = e.Step, e.RoundStep
 	done.Perturbations, done.Contributors = e.Perturbations, e.Contributors
 	done.Seconds = now.Sub(r.began).Seconds()
 	done.Up, done.Down = totals.Up.Bytes, totals.Down.Bytes

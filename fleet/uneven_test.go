@@ -32,7 +32,7 @@ func TestUnevenParameters(t *testing.T) {
 	}
 	first, last := loss(make([]float32, 3)), loss(result.Params)
 	t.Logf("the loss fell from %.4g to %.4g, steps from %.3g to %.3g", first, last,
-		result.Rounds[5].Step, result.Rounds[rounds/2].Step)
+		result.Rounds[5].RoundStep, result.Rounds[rounds/2].RoundStep)
 	if last > 0.1*first {
 		t.Errorf("the loss fell from %.4g to %.4g, want a tenth of it", first, last)
 	}

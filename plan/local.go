@@ -27,7 +27,7 @@ var localSection = Section{
 			Doc: "weight decay, added to the estimate"},
 		{Number: 18, Name: "step", goName: "StepSize",
 			Changeable: true, min: 1e-18, max: 1e18, Usual: "0.001",
-			Doc: "eta, step size"},
+			Doc: "step size of the plan"},
 		{Number: 19, Name: "step_decay", Changeable: true, names: stepDecayNames,
 			Doc: "schedule of the step size"},
 		{Number: 52, Name: "prox", Changeable: true, max: 1e6, Usual: "1",

@@ -62,7 +62,8 @@ type Event struct {
 	Late          uint32  // contributors to earlier records; 0 without Plan.Late
 	Loss          float32 // weighted mean of the contributors' training losses, see Plan.ClaimBound
 	Seconds       float64 // since record N was first announced; SteppedOut, StillPaused: how long
-	Step          float32 // eta
+	Step          float32 // the plan's step
+	RoundStep     float32 // eta, which follows from Step, see [plan.Plan.StepSizeAt]
 	Perturbations uint32  // P
 	// Privacy is the most that the log has spent of each device's privacy; nil without noise.
 	Privacy *dp.Budget

@@ -3,6 +3,7 @@ package runlog
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/zofl/zofl/plan"
@@ -87,8 +88,9 @@ func (p *Position) Apply(record []byte) (wire.Record, error) {
 }
 
 // step notes the last step after a record. A rollback keeps the last step, because the run's
-// experience with step sizes still holds. But a rollback that changes the plan's step drops the
-// last step, because the last step is measured relative to the plan's step.
+// experience with step sizes still holds. But a record that changes the plan's step drops the last
+// step, because the last step is measured relative to the plan's step. A change to the step that
+// the plan has, as a person reads it in six digits, changes nothing.
 func (p *Position) step(r *wire.Record, before float32) {
 	switch {
 	case r.Kind == wire.KindRound:
@@ -96,7 +98,8 @@ func (p *Position) step(r *wire.Record, before float32) {
 		p.Squares = p.Squares.After(&p.Plan, r.Round.Round, r.Round.Terms)
 	case r.Kind == wire.KindRollback && p.Plan.StepSize != before:
 		p.LastStep = LastStep{}
-	case r.Kind == wire.KindChange && slices.Contains(r.Change.Fields, fieldStep):
+	case r.Kind == wire.KindChange && slices.Contains(r.Change.Fields, fieldStep) &&
+		!(math.Abs(float64(p.Plan.StepSize/before)-1) < 1e-5):
 		p.LastStep = LastStep{}
 	}
 }

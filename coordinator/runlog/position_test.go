@@ -34,6 +34,25 @@ func continueLog(t *testing.T, log Log) (*Position, func(wire.Record)) {
 	}
 }
 
+// A change to the step that the plan has keeps the last step, also if a person gives six digits.
+func TestLastStepOfTheSameStep(t *testing.T) {
+	log := &Memory{}
+	chaintest.Append(t, log, chaintest.Records(t, 3))
+	_, add := continueLog(t, log)
+	for n, step := range []float32{1. / 4096, 0.000244141, 0.000245} {
+		add(wire.Record{Kind: wire.KindChange, Change: &plan.Change{Fields: []uint64{fieldStep},
+			Values: plan.Plan{LocalFields: plan.LocalFields{StepSize: step}}}}) // 4, 6, 8
+		add(wire.Record{Kind: wire.KindRound, Round: &wire.Round{Round: uint64(n + 3), StepSize: 0.5,
+			Terms: []wire.Term{{}}}})
+	}
+	for last, want := range map[uint64]LastStep{4: {}, 5: {0.5, 3}, 6: {0.5, 3}, 7: {0.5, 4}, 8: {}} {
+		got, err := Replay(t.Context(), log, last, func([]byte) {})
+		if err != nil || got.LastStep != want {
+			t.Errorf("after record %d: %+v, %v, want %+v", last, got.LastStep, err, want)
+		}
+	}
+}
+
 // A rollback keeps the last step only if the plan's step stays the same.
 func TestLastStep(t *testing.T) {
 	log := &Memory{}

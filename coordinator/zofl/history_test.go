@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -191,5 +192,47 @@ func TestHistoryOfKilledCoordinators(t *testing.T) {
 	}
 	if len(stored) == 0 {
 		t.Error("no life left a point")
+	}
+}
+
+// TestStepAsShown: what history calls step is what `zofl change step=` sets, so setting the number
+// that it shows leaves the run's steps as they were. What a round moves by has another name.
+func TestStepAsShown(t *testing.T) {
+	k := newKitchenOf(t, []string{"--preset", "zofl", "--set", "target=1"})
+	k.device("a")
+	k.device("b")
+	k.reach(60)
+	points := func() []history.Point {
+		t.Helper()
+		var past shown
+		out, err := zofl(t, "history", "--url", k.url, "--run", "kitchen", "--json")
+		if err == nil {
+			err = json.Unmarshal([]byte(out), &past)
+		}
+		if err != nil || len(past.Points) == 0 {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return past.Points
+	}
+	all := points()
+	before := all[len(all)-1]
+	if _, err := zofl(t, "change", fmt.Sprintf("step=%g", before.Step), "--url", k.url, "--run",
+		"kitchen"); err != nil {
+		t.Fatal(err)
+	}
+	k.reach(before.N + 30)
+	if !(before.Step > 0) || !(before.RoundStep < before.Step) {
+		t.Errorf("step %v, of a round %v", before.Step, before.RoundStep)
+	}
+	last := before
+	for _, p := range points() {
+		if p.N <= before.N {
+			continue
+		}
+		if p.Step != before.Step || !(math.Abs(float64(p.RoundStep/last.RoundStep)-1) < 0.3) {
+			t.Fatalf("record %d: step %v, of a round %v; before %v and %v", p.N, p.Step, p.RoundStep,
+				last.Step, last.RoundStep)
+		}
+		last = p
 	}
 }

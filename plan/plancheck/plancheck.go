@@ -89,6 +89,6 @@ var byHand = []reason{
 	{"secure_lists", "devices agree by a secret", "make the plan with --secret FILE"},
 	{"mu", "probe distance in parameter units: choose 1e-18..1e+18",
 		"or set mu=auto, and devices find it"},
-	{"step", "eta, step size: choose 1e-18..1e+18",
+	{"step", "step size of the plan: choose 1e-18..1e+18",
 		"or set step=auto server_rule=normalized, and devices find it"},
 }

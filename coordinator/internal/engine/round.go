@@ -129,7 +129,8 @@ func (c *Core) commitRound() {
 		Late:          c.late.Joining.Count,
 		Loss:          loss,
 		Seconds:       float64(c.now-r.opened) / 1000,
-		Step:          r.step,
+		Step:          c.Plan.StepSize,
+		RoundStep:     body.StepSize,
 		Perturbations: r.perturbations,
 	}
 	if c.Plan.DPClip > 0 {

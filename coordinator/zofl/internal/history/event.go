@@ -14,7 +14,8 @@ import (
 func pointOf(e *report.Event, at time.Time) Point {
 	p := Point{N: e.N, Round: e.Round, Time: at, Loss: finite(e.Loss), Seconds: e.Seconds,
 		Attempt: e.Attempt, Contributors: e.Contributors, Asked: e.Asked, Late: e.Late,
-		Declines: e.Declines, Step: e.Step, Perturbations: e.Perturbations, Epsilon: epsilonOf(e)}
+		Declines: e.Declines, Step: e.Step, RoundStep: e.RoundStep,
+		Perturbations: e.Perturbations, Epsilon: epsilonOf(e)}
 	if e.Kind == report.PhaseDone {
 		p.Phase = 1
 	}

@@ -25,6 +25,7 @@ var Figures = []Figure{
 	{"bytes_down", func(p *Point) float64 { return float64(p.BytesDown) }},
 	{"queries", func(p *Point) float64 { return float64(p.Queries) }},
 	{"step", func(p *Point) float64 { return OrNaN(finite(p.Step)) }},
+	{"round_step", func(p *Point) float64 { return OrNaN(finite(p.RoundStep)) }},
 	{"perturbations", func(p *Point) float64 { return float64(p.Perturbations) }},
 	{"epsilon", func(p *Point) float64 {
 		return cmp.Or(p.Epsilon, math.NaN())

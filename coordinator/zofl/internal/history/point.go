@@ -43,7 +43,8 @@ type Point struct {
 	// include surveys.
 	Queries uint64 `json:"queries,omitempty"`
 
-	Step          float32 `json:"step"`              // eta
+	Step          float32 `json:"step"`              // the plan's step
+	RoundStep     float32 `json:"round_step"`        // eta, which follows from Step
 	Perturbations uint32  `json:"perturbations"`     // P
 	Epsilon       float64 `json:"epsilon,omitempty"` // spent by a device in every round
 

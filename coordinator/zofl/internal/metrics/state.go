@@ -27,7 +27,8 @@ var (
 	asked         = describe("round_asked_devices", "Devices that the last round asked; 0: unknown.")
 	late          = describe("round_late_contributors", "Of the last round's, those to earlier ones.")
 	declines      = describe("round_declines", "Devices that declined the last round.")
-	step          = describe("step", "Step size of the last round.")
+	step          = describe("step", "The plan's step; 0: devices have not found it.")
+	roundStep     = describe("round_step", "Step of the last round, which follows from the plan's.")
 	perturbations = describe("perturbations", "Directions of the last round.")
 	epsilon       = describe("privacy_epsilon",
 		"Epsilon that the log has spent of a device's privacy.")
@@ -132,6 +133,7 @@ func (c *collection) round(p *history.Point) {
 	c.gauge(late, float64(p.Late))
 	c.gauge(declines, float64(p.Declines))
 	c.gauge(step, float64(p.Step))
+	c.gauge(roundStep, float64(p.RoundStep))
 	c.gauge(perturbations, float64(p.Perturbations))
 	c.gauge(deviceBytes, float64(p.BytesUp), "up")
 	c.gauge(deviceBytes, float64(p.BytesDown), "down")

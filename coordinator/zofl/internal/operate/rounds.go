@@ -15,7 +15,7 @@ type Round struct {
 	Survey        string   // what the survey asked for; "" for a round
 	Phase         uint8    // 1: the first phase of a round of two phases
 	Loss          *float64 // mean of the contributors; nil: unknown or not finite
-	Step          float32
+	RoundStep     float32  // eta
 	Perturbations uint32
 	Attempt       uint32
 	Contributors  uint32
@@ -35,7 +35,7 @@ func roundsOf(points []history.Point, marks []history.Mark) (list []Round) {
 	for i := range points {
 		p := &points[i]
 		if surveys(p.N); p.IsRound() {
-			list = append(list, Round{N: p.N, Phase: p.Phase, Loss: p.Loss, Step: p.Step,
+			list = append(list, Round{N: p.N, Phase: p.Phase, Loss: p.Loss, RoundStep: p.RoundStep,
 				Perturbations: p.Perturbations, Attempt: p.Attempt, Contributors: p.Contributors,
 				Epsilon: p.Epsilon})
 		}

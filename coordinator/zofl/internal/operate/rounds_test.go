@@ -30,7 +30,7 @@ func TestPauseAfterAndRounds(t *testing.T) {
 	}
 	for i, r := range rounds {
 		if r.N != uint64(6+i) || r.Loss == nil || r.Contributors != 1 ||
-			!(r.Step > 0) || r.Perturbations == 0 {
+			!(r.RoundStep > 0) || r.Perturbations == 0 {
 			t.Errorf("round %d after record 5: %+v", i, r)
 		}
 	}

@@ -80,11 +80,11 @@ func (r *Run) figures() ([]figure, error) {
 	came := count("contributed", func(p *history.Point) float64 { return float64(p.Contributors) })
 	declined := count("declined", func(p *history.Point) float64 { return float64(p.Declines) })
 	seconds := count("", func(p *history.Point) float64 { return p.Seconds })
-	step := count("", func(p *history.Point) float64 { return float64(p.Step) })
+	step := count("", func(p *history.Point) float64 { return float64(p.RoundStep) })
 	return drawAll(append(charts,
 		&chart.Chart{Title: "Devices of a round", X: "round", Lines: []chart.Line{came, asked, declined}},
 		&chart.Chart{Title: "Seconds of a round", X: "round", Lines: []chart.Line{seconds}},
-		&chart.Chart{Title: "Step", X: "round", Lines: []chart.Line{step}})...)
+		&chart.Chart{Title: "Step of a round", X: "round", Lines: []chart.Line{step}})...)
 }
 
 // rules are the events that can change the course of a curve, such as a rollback.

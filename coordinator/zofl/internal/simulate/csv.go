@@ -77,8 +77,8 @@ func columnsOf(axes []Axis, metrics []string, more ...string) []string {
 }
 
 func rowColumns(axes []Axis, metrics []string) []string {
-	return columnsOf(axes, metrics, "round", "loss", "contributors", "step", "mu", "perturbations",
-		"queries", "up", "down", "seconds")
+	return columnsOf(axes, metrics, "round", "loss", "contributors", "step", "round_step", "mu",
+		"perturbations", "queries", "up", "down", "seconds")
 }
 
 func runColumns(axes []Axis, metrics []string) []string {

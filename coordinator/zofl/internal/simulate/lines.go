@@ -78,6 +78,7 @@ func (l *Lines) End(r *Run) error { return l.out.Encode(lineOf(r)) }
 func scalars(row Row) []tfevents.Scalar {
 	list := []tfevents.Scalar{{Tag: "loss", Value: float64(row.Loss)},
 		{Tag: "plan/step", Value: float64(row.Step)}, {Tag: "plan/mu", Value: float64(row.Mu)},
+		{Tag: "plan/round_step", Value: float64(row.RoundStep)},
 		{Tag: "plan/perturbations", Value: float64(row.Perturbations)},
 		{Tag: "cost/contributors", Value: float64(row.Contributors)},
 		{Tag: "cost/queries", Value: float64(row.Queries)},

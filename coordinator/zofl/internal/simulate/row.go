@@ -34,7 +34,8 @@ type Row struct {
 	Round         uint64 `json:"round"`
 	Loss          Number `json:"loss"` // mean training loss of the contributors where the round began
 	Contributors  uint32 `json:"contributors"`
-	Step          Number `json:"step"`
+	Step          Number `json:"step"`       // the plan's step
+	RoundStep     Number `json:"round_step"` // eta, which follows from Step
 	Mu            Number `json:"mu"`
 	Perturbations uint32 `json:"perturbations"`
 	Queries       uint64 `json:"queries"` // loss evaluations of all devices so far
@@ -50,7 +51,8 @@ type Row struct {
 // given number of seconds.
 func rowOf(r fleet.Round, devices int, earlier float64, metrics []string) Row {
 	row := Row{Round: r.Round, Loss: Number(r.Loss), Contributors: r.Contributors,
-		Step: single(r.Step), Mu: single(r.Mu), Perturbations: r.Perturbations, Queries: r.Queries,
+		Step: single(r.Step), RoundStep: single(r.RoundStep), Mu: single(r.Mu),
+		Perturbations: r.Perturbations, Queries: r.Queries,
 		Up: Number(float64(r.Up) / float64(devices)), Down: Number(float64(r.Down) / float64(devices)),
 		Seconds: Number(earlier + r.Seconds)}
 	for i, v := range r.Metrics {

@@ -91,7 +91,7 @@ func roundAttributes(e *report.Event) []*common.KeyValue {
 		number("zofl.devices.declines", uint64(e.Declines)),
 		number("zofl.devices.late", uint64(e.Late)),
 		number("zofl.perturbations", uint64(e.Perturbations)),
-		real("zofl.step", e.Step),
+		real("zofl.step", e.Step), real("zofl.round_step", e.RoundStep),
 	}
 	if loss := float64(e.Loss); !math.IsNaN(loss) && !math.IsInf(loss, 0) {
 		list = append(list, real("zofl.loss", e.Loss))

@@ -33,7 +33,9 @@ const fixed = {
     ],
   },
   refused: { title: "Refused messages a round", zero: true, whole: true, series: [{ label: "refused", color: "--series-2" }] },
-  step: { title: "Step", zero: true, series: [{ label: "step", color: "--series-4" }] },
+  step: {
+    title: "Step of a round", zero: true, series: [{ label: "round_step", color: "--series-4" }],
+  },
   epsilon: { title: "Privacy spent (ε)", zero: true, series: [{ label: "ε", color: "--series-4" }] },
 };
 
@@ -108,7 +110,7 @@ export class Curves {
     for (const name of store.metrics()) this.#metric(name, xs, records, x, marks);
     show("took", both(pick("seconds")));
     show("traffic", [xs, pick("down"), pick("up")]);
-    show("step", [xs, pick("step")]);
+    show("step", [xs, pick("round_step")]);
     show("refused", [xs, pick("refused")]);
     const spent = pick("epsilon");
     if (spent.some(v => v > 0)) show("epsilon", [xs, spent]);

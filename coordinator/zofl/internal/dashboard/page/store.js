@@ -5,7 +5,8 @@
 const mostRounds = 20000;
 
 const columns = ["n", "round", "time", "loss", "seconds", "contributors", "asked", "late",
-  "declines", "up", "down", "queries", "step", "perturbations", "epsilon", "refused"];
+  "declines", "up", "down", "queries", "step", "round_step", "perturbations", "epsilon",
+  "refused"];
 
 export class Store {
   constructor() { this.clear(); }

@@ -26,7 +26,7 @@ type line struct {
 	Round         uint64           `json:"round,omitempty"`
 	Phase         uint8            `json:"phase,omitempty"`
 	Attempt       uint32           `json:"attempt,omitempty"`
-	Step          float32          `json:"step,omitempty"`
+	RoundStep     float32          `json:"round_step,omitempty"`
 	Factor        float32          `json:"factor,omitempty"` // on server_step; 0: none
 	Perturbations uint32           `json:"perturbations,omitempty"`
 	Contributors  uint32           `json:"contributors,omitempty"`
@@ -72,10 +72,10 @@ func termsOf(r *wire.Round, plan *plan.Plan) (terms []logTerm, scalars int) {
 // round sets the fields of a round's line, and returns these fields as text.
 func (l *line) round(r *wire.Round, plan *plan.Plan) string {
 	l.Round, l.Phase, l.Attempt = r.Round, r.Phase, r.Attempt
-	l.Step, l.Factor, l.Perturbations = r.StepSize, r.Factor, r.Perturbations
+	l.RoundStep, l.Factor, l.Perturbations = r.StepSize, r.Factor, r.Perturbations
 	l.Contributors, l.Population, l.Slots = r.Contributors, r.Population, r.Slots
-	text := fmt.Sprintf("round=%d attempt=%d step=%v contributors=%d",
-		l.Round, l.Attempt, l.Step, l.Contributors)
+	text := fmt.Sprintf("round=%d attempt=%d round_step=%v contributors=%d",
+		l.Round, l.Attempt, l.RoundStep, l.Contributors)
 	if len(r.Object) > 0 {
 		l.Object, l.Elements = r.Object.String(), plan.Object(r.Phase)
 		text += fmt.Sprintf(" object=%s elements=%d", l.Object, l.Elements)
