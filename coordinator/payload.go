@@ -19,17 +19,31 @@ func checkPayload(cfg *Config, plan *plan.Plan) error {
 	if got <= 0 {
 		return nil
 	}
-	need := valid.FrameBytes(plan)
+	signature := uint64(0)
 	if cfg.Key != nil {
-		need += uint64(signed.Len)
+		signature = uint64(signed.Len)
 	}
-	if uint64(got) < need {
+	if need := valid.FrameBytes(plan) + signature; uint64(got) < need {
 		return fmt.Errorf("%w: the broker takes messages of %d bytes, and the plan's rounds need %d, "+
-			"for records of up to %d: set its max_payload to %d, or lower target, steps or "+
-			"perturbations, or set precision=half", ErrConfig, got, need,
-			valid.RecordBytes(plan), wire.MaxFrame)
+			"for records of up to %d: set its max_payload to %d%s", ErrConfig, got, need,
+			valid.RecordBytes(plan), wire.MaxFrame, shorter(*plan, uint64(got)-min(signature, uint64(got))))
 	}
 	return nil
+}
+
+// shorter returns which fields of a plan to change so that its frames have at most most bytes. It
+// returns "" if that does not suffice.
+func shorter(p plan.Plan, most uint64) string {
+	budget := uint64(p.AnnounceBudget)
+	p.AnnounceBudget = 0
+	if need := valid.FrameBytes(&p); need <= most {
+		return fmt.Sprintf(", or announce_budget to %d", min(budget, most-need))
+	}
+	p.Target, p.Steps, p.Perturbations = 1, 1, 1
+	if valid.FrameBytes(&p) <= most {
+		return ", or announce_budget to 0, and lower target, steps or perturbations"
+	}
+	return ""
 }
 
 // announceBare sends an announcement without its records if the announcement with the records is

@@ -65,6 +65,37 @@ func TestPayload(t *testing.T) {
 	}
 }
 
+// TestPayloadRemedies: the error names fields of the plan only if the broker takes a plan that has
+// other values of them.
+func TestPayloadRemedies(t *testing.T) {
+	for name, tt := range map[string]struct {
+		set       func(*plan.Plan)
+		most      int64
+		want, not string
+	}{
+		"the budget": {func(*plan.Plan) {}, 1700, "or announce_budget to 489", "perturbations"},
+		"a record": {func(p *plan.Plan) { p.Perturbations = 400 }, 1700,
+			"or announce_budget to 0, and lower target, steps or perturbations", "489"},
+		"an announcement": {func(*plan.Plan) {}, 1100, "max_payload to 65536", "budget"},
+		"shares":          {func(p *plan.Plan) { p.Secure = 1 }, 4000, "max_payload to 65536", "budget"},
+	} {
+		p, err := preset.New("decomfl", "r", 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Members, p.Target, p.Quorum = 1, 1, 1
+		tt.set(p)
+		err = checkPayload(&Config{Bus: &narrowBus{bus.NewMemory(), tt.most}}, p)
+		if err == nil || !strings.Contains(err.Error(), tt.want) ||
+			strings.Contains(err.Error(), tt.not) {
+			t.Errorf("%s: %v, want %q and no %q", name, err, tt.want, tt.not)
+		}
+		if p.AnnounceBudget != plan.DefaultAnnounceBudget || p.Target != 1 {
+			t.Errorf("%s: the plan has changed", name)
+		}
+	}
+}
+
 // TestPayloadLearnedLate: Run checks the broker's limit again if the connection comes up after New.
 func TestPayloadLearnedLate(t *testing.T) {
 	b := &narrowBus{Bus: bus.NewMemory()}
