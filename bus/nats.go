@@ -266,6 +266,10 @@ func (b *natsBus) translate(err error) error {
 	if errors.Is(err, nats.ErrConnectionClosed) && !b.nc.IsClosed() {
 		return errBroke
 	}
+	if errors.Is(err, nats.ErrMaxPayload) {
+		return fmt.Errorf("%w of %d bytes: raise max_payload to 65536, which suffices for all frames",
+			ErrTooLong, b.nc.MaxPayload())
+	}
 	return translate(err)
 }
 

@@ -76,7 +76,7 @@ func (c *Coordinator) serve(ctx context.Context, stepDown func(error)) (stop fun
 	if _, ok := c.cfg.Bus.(bus.Reconnector); ok {
 		done.Go(func() {
 			p := keepalive.Checker{Bus: c.cfg.Bus, Logger: c.cfg.Logger,
-				Subject: subjects.Announce(c.run, 0), Every: c.interval}
+				Subject: subjects.Announce(c.run, 0), Every: c.interval, Denied: stepDown}
 			p.Run(ctx)
 		})
 	}

@@ -164,7 +164,8 @@ func newCore(ctx context.Context, cfg Config, epoch uint64) (*engine.Core, error
 // this coordinator then publishes nothing more. Run returns [runlog.ErrCorrupt] if the log lost or
 // changed records, and [runlog.ErrPlan] if the log holds another run. In these two cases Run first
 // tells devices that the run is paused. [ErrSecond] says that another coordinator leads the run
-// from its own log. All further errors come from a closed bus, or from the Recorder.
+// from its own log, and [bus.ErrPermission] that the broker refuses the announcements. All further
+// errors come from a closed bus, or from the Recorder.
 //
 // No goroutine outlives Run. Run stops within about a second after ctx ends, because a pending
 // append gets one more second. The caller can call Run again after Run returned; a new Coordinator
@@ -187,7 +188,8 @@ func (c *Coordinator) Run(ctx context.Context) error {
 	defer stepDown(nil)
 	defer c.serve(ctx, stepDown)()
 	err := c.loop(ctx)
-	if cause := context.Cause(ctx); err == nil && errors.Is(cause, ErrSecond) {
+	if cause := context.Cause(ctx); err == nil && (errors.Is(cause, ErrSecond) ||
+		errors.Is(cause, bus.ErrPermission)) {
 		err = cause
 	}
 	if err != nil {

@@ -41,8 +41,13 @@ var errDenied = errors.New("denied by the broker's permissions")
 // remedy returns a suffix to an error's text that says what to do, or "".
 func remedy(err error) string {
 	var api *jetstream.APIError
-	if errors.As(err, &api) && remedies[api.ErrorCode] != "" {
+	switch {
+	case !errors.As(err, &api):
+		return ""
+	case remedies[api.ErrorCode] != "":
 		return ": " + remedies[api.ErrorCode]
+	case api.ErrorCode == invalidConfig && strings.Contains(api.Description, "duplicates window"):
+		return ": raise duplicate_window of the limits in the server's jetstream block to 2m"
 	}
 	return ""
 }

@@ -81,7 +81,7 @@ var refusals = []struct {
 	{"the server has a limit that no flag of zofl changes",
 		`jetstream { store_dir: "DIR", limits: {duplicate_window: "1s"} }
 accounts { A { users: [{user: a, password: a}], jetstream: enabled } }`,
-		nil, []string{"the broker refuses it", "duplicates window"}},
+		nil, []string{"duplicates window", "raise duplicate_window", "to 2m"}},
 	{"one server, three replicas",
 		account("enabled"), []string{"--replicas", "3"}, []string{"--replicas 1", "cluster"}},
 	{"the account has no JetStream",
@@ -119,6 +119,22 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("serve says that the broker does not answer:\n%s", said)
 			}
 		})
+	}
+}
+
+// TestRefusedAnnouncements: if the broker lets nobody publish announcements, serve ends once it has
+// tried, and names the subject.
+func TestRefusedAnnouncements(t *testing.T) {
+	url := strings.Replace(configured(t, `accounts { A { users: [{user: a, password: a, permissions: {
+  publish: {deny: ["zo.kitchen.a.>"]}}}] } }`), "//", "//a:a@", 1)
+	p := start(t, "serve", kitchenPlan(t, "--set", "reannounce=1000"), "--store",
+		filepath.Join(t.TempDir(), "log"), "--url", url)
+	p.says(&p.stderr, "leading")
+	start(t, "client", "--url", url, "--run", "kitchen", "--id", "d", "--objective", "bowl", "--dim",
+		"10", "--quiet")
+	want := []string{"denied", "zo.kitchen.a.0", "zofl permissions --role coordinator"}
+	if code, said := p.exited(), p.stderr.String(); code == 0 || !hasAll(said, want) {
+		t.Errorf("exit code %d, want %q:\n%s", code, want, said)
 	}
 }
 

@@ -30,6 +30,7 @@ type Checker struct {
 	Logger  *slog.Logger
 	Subject string // for the check; any will do
 	Every   func() time.Duration
+	Denied  func(error) // called if the broker denies the subject; may be nil
 
 	patience time.Duration
 	failing  bool // the last check failed
@@ -61,6 +62,9 @@ func (c *Checker) check(ctx context.Context, every time.Duration) {
 	defer cancel()
 	err := bus.Check(limited, c.Bus, c.Subject)
 	switch {
+	case c.Denied != nil && errors.Is(err, bus.ErrPermission):
+		c.Denied(err)
+		return
 	case ctx.Err() != nil, errors.Is(err, bus.ErrOffline), errors.Is(err, bus.ErrPermission):
 		return // the connection is being made, or good
 	case err == nil && c.failing:
