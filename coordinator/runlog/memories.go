@@ -35,9 +35,13 @@ type LossError struct{ Last, Seen uint64 }
 func (e *LossError) Lost() uint64 { return e.Seen - e.Last }
 
 func (e *LossError) Error() string {
-	return fmt.Sprintf("the log ends with record %d and held record %d: %d records are missing: "+
-		"restore it from a copy, or accept that they are lost with `zofl serve --accept-loss %d`",
-		e.Last, e.Seen, e.Lost(), e.Lost())
+	missing, they := "records are", "they are"
+	if e.Lost() == 1 {
+		missing, they = "record is", "it is"
+	}
+	return fmt.Sprintf("the log ends with record %d and held record %d: %d %s missing: restore the "+
+		"log from a copy, or accept that %s lost with `zofl serve --accept-loss %d`", e.Last, e.Seen,
+		e.Lost(), missing, they, e.Lost())
 }
 
 // Is makes the error match [ErrCorrupt].
