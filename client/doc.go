@@ -126,15 +126,17 @@
 //
 // In vectors of the model's size, a client holds:
 //
+//   - [Config].Initial, unless the app gives [Config].ReadInitial in its place;
 //   - the parameters, and each vector that the plan's rules replicate ([plan.Plan.StateVectors]);
 //   - the flat vector that the app sees, if the objective is [objective.Flat], an
-//     [objective.Evaluator], or differentiates; and the gradient or direction, if that is flat;
+//     [objective.Evaluator] without EvaluateAt, or differentiates; and the gradient or direction, if
+//     that is flat;
 //   - for K > 1, the local iterate of the parameters and of their momentum, and with control
 //     variates the correction;
 //   - a second copy of the state while the client loads a snapshot, or replays the log when the run
 //     ends because nothing proved the snapshot;
 //   - with transport=dense, the vector that the client sends, as numbers and as bytes, and the
-//     bytes of the vector that the client receives. The client allocates the latter as they arrive.
+//     bytes of the vector that the client receives.
 //
 // The client writes checkpoints without a copy. Each of the [Config].Workers goroutines needs a
 // block of 16 KiB. An [objective.Streaming] or [objective.Batched] objective reads into blocks of

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
@@ -168,6 +169,51 @@ func TestFaultyEvaluator(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A readingEvaluator reads the model piece by piece, and keeps the point.
+type readingEvaluator struct {
+	*moody
+	model []float32
+	point *objective.Point
+}
+
+func (r *readingEvaluator) EvaluateAt(
+	_ context.Context, x *objective.Point,
+) ([]float64, int, error) {
+	defer r.enter()()
+	r.model, r.point = make([]float32, x.Dim()), x
+	for off := 0; off < x.Dim(); off += 10 {
+		if err := x.Read(r.model[off:off+10], off); err != nil {
+			return nil, 0, err
+		}
+	}
+	return []float64{3, 4}, 5, nil
+}
+
+// An evaluator that reads gets the model as it is, and cannot read it later.
+func TestReadingEvaluator(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := evaluated(testPlan(small))
+		p.EvalEvery, p.DigestEvery = 1, 0
+		h, o := newHost(t, p), &readingEvaluator{moody: newMoody(t)}
+		o.metrics = func(context.Context, []float32) ([]float64, int, error) {
+			t.Error("the client made a copy of the model")
+			return nil, 0, nil
+		}
+		d := h.device("d0", o)
+		h.announce()
+		h.take()
+		h.commit()
+		h.announce()
+		m := by(h.take(), wire.Evaluation)["d0"]
+		if m.N != h.last() || m.Weight != 5 || !slices.Equal(o.model, d.params(small)) {
+			t.Errorf("got %+v of %v, want metrics of record %d and its model", m.Reply, o.model, h.last())
+		}
+		if err := o.point.Read(o.model, 0); !errors.Is(err, objective.ErrRevoked) {
+			t.Errorf("a read after the evaluation: %v, want %v", err, objective.ErrRevoked)
+		}
+	})
 }
 
 // A client gives up on a hanging evaluator after five minutes. Until it returns, the device is

@@ -72,7 +72,8 @@ type Batched interface {
 }
 
 // An Evaluator can also measure the model on held-out data. With a [Streaming] or [Batched]
-// objective, an Evaluator costs the runtime a flat copy of the parameters.
+// objective, an Evaluator costs the runtime a flat copy of the parameters, unless the Evaluator is a
+// [StreamingEvaluator].
 type Evaluator interface {
 	// Evaluate returns the plan's metrics at x, in the plan's order, and the number of samples of
 	// which they are means. That number is the weight of this device's metrics among those of all
@@ -80,6 +81,14 @@ type Evaluator interface {
 	// when half of that round's time is over. Then return early, with any error: until Evaluate
 	// returns, the device declines every round.
 	Evaluate(ctx context.Context, x []float32) (values []float64, samples int, err error)
+}
+
+// A StreamingEvaluator is an [Evaluator] that can read the parameters block by block. A device calls
+// EvaluateAt in place of Evaluate, and makes no flat copy of the parameters.
+type StreamingEvaluator interface {
+	Evaluator
+	// EvaluateAt is Evaluate at the parameters that x reads. x is valid until EvaluateAt returns.
+	EvaluateAt(ctx context.Context, x *Point) (values []float64, samples int, err error)
 }
 
 // A Sampler knows how many samples the device has. Plans with weights=samples use that number as

@@ -145,7 +145,7 @@ func TestProcessMemory(t *testing.T) {
 		begins, out string
 		set         []string
 	}{
-		{"m.f32", "end.f32", nil},
+		{"m.f32", "end.f32", []string{"eval_every=1", "eval_count=1", `metrics=["loss"]`}},
 		{"m.npy", "end.npy", []string{"rule=momentum", "beta=0.9"}},
 		{"m.safetensors", "end.safetensors", []string{"steps=2"}},
 	} {
@@ -172,8 +172,9 @@ func TestProcessMemory(t *testing.T) {
 // firstElement is a program whose loss is the model's first parameter.
 const firstElement = `while read -r verb args; do
 	case $verb in
-	hello) echo "hello 1 dim=8000000" ;;
+	hello) echo "hello 1 dim=8000000 evaluate=1" ;;
 	map) path=${args##*path=} && echo ok ;;
+	evaluate) echo metrics 1 ;;
 	loss) echo "loss" $(od -A n -t f4 -N 4 "$path") ;;
 	esac
 done

@@ -104,6 +104,14 @@ func (p *Prober) Evaluate(
 	if !p.calls.Idle(ctx, patience) {
 		return Metrics{}, ErrBusy
 	}
+	if streams, ok := p.cfg.Objective.(objective.StreamingEvaluator); ok {
+		point := p.source.vector(x)
+		defer p.source.revoke()
+		return isolate.Call(ctx, &p.calls, func() (m Metrics, err error) {
+			m.Values, m.Samples, err = streams.EvaluateAt(ctx, point)
+			return m, err
+		})
+	}
 	evaluator := p.cfg.Objective.(objective.Evaluator)
 	probe := p.flat()
 	copy(probe, x)

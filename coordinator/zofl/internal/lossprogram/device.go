@@ -103,8 +103,17 @@ type evaluator struct{ d *device }
 func (e evaluator) Evaluate(
 	ctx context.Context, x []float32,
 ) (m []float64, samples int, err error) {
+	return e.EvaluateAt(ctx, objective.NewPoint(x))
+}
+
+// EvaluateAt implements [objective.StreamingEvaluator].
+func (e evaluator) EvaluateAt(
+	ctx context.Context, x *objective.Point,
+) (m []float64, samples int, err error) {
 	err = e.d.p.session(ctx, 1, func(t *talk, file *sharedFile) error {
-		copy(file.point(0), x)
+		if err := x.Read(file.point(0), 0); err != nil {
+			return err
+		}
 		request := fmt.Sprintf("evaluate device=%s left=%s", e.d.id, left(ctx))
 		words, err := t.ask(ctx, request, "metrics")
 		if err != nil {
