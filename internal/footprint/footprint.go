@@ -19,19 +19,20 @@ type Device struct {
 }
 
 // Bytes returns the largest number of bytes that a valid plan makes a device allocate: the vectors
-// of the replica and of local steps, the coefficients of a pool, the blocks of each worker, a
-// vector that the device sends or fetches, and the data of a surrogate. Bytes counts neither the
+// of the replica and of local steps, the coefficients of a pool, the blocks of each worker, the
+// vectors that the device sends and fetches, and the data of a surrogate. Bytes counts neither the
 // app's own memory nor the few bytes of each scalar.
 func Bytes(p *plan.Plan, d Device) uint64 {
 	blocks := Scratch(p) * uint64(max(d.Workers, 1))
-	n := 4*Vectors(p)*p.Dim + 4*prng.BlockLen*blocks + poolBytes(p) + transitBytes(p)
+	transit := transitBytes(p) // fetched
+	n := 4*Vectors(p)*p.Dim + 4*prng.BlockLen*blocks + poolBytes(p) + transit
 	switch {
 	case d.Passive:
 		return n + 4*uint64(p.Features)
 	case d.Flat && p.Estimator != plan.Surrogate: // its points are flat vectors anyway
 		n += 4 * p.Dim
 	}
-	return n + 4*Local(p)*p.Dim + surrogateBytes(p)
+	return n + transit + 4*Local(p)*p.Dim + surrogateBytes(p)
 }
 
 // Cause returns the field of a valid plan that would save a device most memory if it were halved,

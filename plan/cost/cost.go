@@ -64,11 +64,11 @@ type Round struct {
 
 	// Flat and Streaming are the memory of a device in bytes: the vectors above, the coefficients of a
 	// seed pool, and the scratch blocks of one worker. Each further worker (client.Config.Workers)
-	// needs scratch blocks of its own. With DenseVectors, Flat and Streaming include a vector in
-	// transit, and with [plan.Surrogate] the surrogate's data. Flat and Streaming do not count 4 bytes
-	// a scalar, and the app's own memory: its model, and the blocks into which the app reads. The app
-	// reads into one block, or with a batched objective into one block for each point of a step (2P,
-	// or 1+P with forward differences).
+	// needs scratch blocks of its own. With DenseVectors, Flat and Streaming include the vectors that
+	// are sent and fetched, and with [plan.Surrogate] the surrogate's data. Flat and Streaming do not
+	// count 4 bytes a scalar, and the app's own memory: its model, and the blocks into which the app
+	// reads. The app reads into one block, or with a batched objective into one block for each point
+	// of a step (2P, or 1+P with forward differences).
 	Flat      uint64 // the loss takes a flat vector
 	Streaming uint64 // the loss reads block by block, one point or all points of a step
 

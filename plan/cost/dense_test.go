@@ -132,7 +132,7 @@ func TestCostOfSurrogate(t *testing.T) {
 		points   = 8 * 2 * 1000 * 300
 		features = 8*1000*10000 + 8*2*10000 + 4*(10000*300+2*10000)
 		queries  = 8*32*300 + 4*20*300
-		onItsWay = 4 * 10000
+		onItsWay = 2 * 4 * 10000 // sent and fetched
 		vectors  = 4*(1+2*7+2)*300 + 4*4096
 	)
 	got := cost.Of(p, cost.Input{})

@@ -8,7 +8,7 @@ import (
 )
 
 // A vectorCost has the expected memory for a plan: the vectors of every replica, the further
-// vectors of a device, the scratch blocks, and other bytes, for a pool or for a vector in transit.
+// vectors of a device, the scratch blocks, and other bytes, for a pool or for vectors in transit.
 type vectorCost struct {
 	name                   string
 	plan                   plan.Plan
@@ -133,7 +133,7 @@ func TestCostOfVectors(t *testing.T) {
 		change(&p)
 		return p
 	}
-	const vector = 4 * d // in transit
+	const vector = 2 * 4 * d // sent and fetched
 	tests = append(tests, []vectorCost{
 		{"dense", with(func(p *plan.Plan) { p.Rule, p.Steps = plan.SGD, 1 }), 1, 2, 1, vector},
 		{"dense momentum with prox", with(func(p *plan.Plan) { p.Rule, p.Prox = plan.Momentum, 1 }),

@@ -171,13 +171,11 @@ func goneOf(p *part) error {
 		"waiting for a later record", errGone, p.N)
 }
 
-// take adds a piece. take doubles the memory of the part as bytes arrive, up to size, the length of
-// the vector.
+// take adds a piece. With the first piece, take allocates the whole vector, whose size the plan
+// says: a part that grew would be in memory twice for a while.
 func (p *part) take(piece []byte, size uint64) {
-	if need := len(p.data) + len(piece); need > cap(p.data) {
-		grown := make([]byte, len(p.data), min(max(2*cap(p.data), need), int(size)))
-		copy(grown, p.data)
-		p.data = grown
+	if uint64(cap(p.data)) < size {
+		p.data = append(make([]byte, 0, size), p.data...)
 	}
 	p.data = append(p.data, piece...)
 }

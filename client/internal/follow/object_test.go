@@ -3,21 +3,26 @@ package follow
 import (
 	"testing"
 
-	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
-// A download allocates memory as bytes arrive, and not for the size that the coordinator announced.
-func TestDenseMemoryAsBytesCome(t *testing.T) {
-	var p part
-	for range 5 {
-		p.take(make([]byte, wire.MaxPiece), 4*plan.MaxDense)
-		if len(p.data) > cap(p.data) || cap(p.data) > 2*len(p.data) {
-			t.Errorf("%d bytes in a buffer of %d", len(p.data), cap(p.data))
+// A vector that arrives in pieces is in memory once: the first piece allocates all of it. Memory of
+// an earlier vector is used again if it suffices.
+func TestVectorIsInMemoryOnce(t *testing.T) {
+	const size = 5*wire.MaxPiece + 10
+	for _, spare := range [][]byte{nil, make([]byte, 0, 100), make([]byte, 0, size)} {
+		p := part{data: spare}
+		p.take(make([]byte, wire.MaxPiece), size)
+		first := &p.data[0]
+		for len(p.data) < size {
+			p.take(make([]byte, min(wire.MaxPiece, size-len(p.data))), size)
 		}
-	}
-	p.take(make([]byte, 10), 5*wire.MaxPiece+10)
-	if cap(p.data) > 8*wire.MaxPiece {
-		t.Errorf("%d bytes in a buffer of %d", len(p.data), cap(p.data))
+		if cap(p.data) > size+size/8 || &p.data[0] != first {
+			t.Errorf("%d bytes in a buffer of %d, moved: %v", len(p.data), cap(p.data),
+				&p.data[0] != first)
+		}
+		if cap(spare) >= size && first != &spare[:1][0] {
+			t.Error("the spare memory is not used")
+		}
 	}
 }

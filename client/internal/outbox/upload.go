@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/zofl/zofl/client/internal/retry"
@@ -75,6 +76,7 @@ func (o *Outbox) PromiseVector(a *Ask, r *wire.Reply, v []float32) error {
 
 // appendVector appends the elements of v, little-endian.
 func appendVector(b []byte, v []float32) []byte {
+	b = slices.Grow(b, 4*len(v))
 	for _, e := range v {
 		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(e))
 	}
