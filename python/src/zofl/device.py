@@ -16,6 +16,7 @@ from types import TracebackType
 
 import numpy as np
 
+from .arrays import loaded
 from .binary import Flag, arguments
 from .errors import Error
 from .process import Child, Event, log
@@ -108,7 +109,7 @@ class Device:
             finally:
                 with self._lock:
                     self._child, self._stopped = None, False
-            x = np.load(model) if model.exists() else np.empty(0, np.float32)
+            x = loaded(model) if model.exists() else np.empty(0, np.float32)
         return Result(x, int(self._last.get("n", 0)), str(self._last.get("digest", "")),
                       self._ended, self._queries)
 

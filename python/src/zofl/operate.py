@@ -8,8 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from .arrays import loaded
 from .binary import Flag, arguments, run
 from .protocol import Vector
 
@@ -33,5 +32,4 @@ def export(store: str | os.PathLike[str] | None = None, *, at: int = 0, **flags:
     with tempfile.TemporaryDirectory(prefix="zofl-") as scratch:
         out = Path(scratch) / "model.npy"
         run("export", *arguments({"store": store, "at": at, "out": out, **flags}))
-        model: Vector = np.load(out)
-        return model
+        return loaded(out)
