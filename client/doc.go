@@ -128,9 +128,9 @@
 //
 //   - [Config].Initial, unless the app gives [Config].ReadInitial in its place;
 //   - the parameters, and each vector that the plan's rules replicate ([plan.Plan.StateVectors]);
-//   - the flat vector that the app sees, if the objective is [objective.Flat], an
-//     [objective.Evaluator] without EvaluateAt, or differentiates; and the gradient or direction, if
-//     that is flat;
+//   - the flat vector that the app sees, if the objective is [objective.Flat], differentiates, or
+//     is an [objective.Evaluator] without EvaluateAt; and the gradient or direction, if that is
+//     flat;
 //   - for K > 1, the local iterate of the parameters and of their momentum, and with control
 //     variates the correction;
 //   - a second copy of the state while the client loads a snapshot, or replays the log when the run

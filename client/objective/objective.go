@@ -72,7 +72,7 @@ type Batched interface {
 }
 
 // An Evaluator can also measure the model on held-out data. With a [Streaming] or [Batched]
-// objective, an Evaluator costs the runtime a flat copy of the parameters, unless the Evaluator is a
+// objective, an Evaluator costs the runtime a flat copy of the parameters, unless it is also a
 // [StreamingEvaluator].
 type Evaluator interface {
 	// Evaluate returns the plan's metrics at x, in the plan's order, and the number of samples of
@@ -83,8 +83,8 @@ type Evaluator interface {
 	Evaluate(ctx context.Context, x []float32) (values []float64, samples int, err error)
 }
 
-// A StreamingEvaluator is an [Evaluator] that can read the parameters block by block. A device calls
-// EvaluateAt in place of Evaluate, and makes no flat copy of the parameters.
+// A StreamingEvaluator is an [Evaluator] that can read the parameters block by block. A device
+// calls EvaluateAt in place of Evaluate, and makes no flat copy of the parameters.
 type StreamingEvaluator interface {
 	Evaluator
 	// EvaluateAt is Evaluate at the parameters that x reads. x is valid until EvaluateAt returns.
