@@ -118,9 +118,13 @@ func (s *sheet) parse(line string, first bool) (r reading, ok bool, err error) {
 	return r, err == nil, nil
 }
 
-// uncommented returns a line without the # with which it begins, and whether it begins so.
+// uncommented returns a line without the # with which it begins, and whether it begins so. The line
+// in which Excel names the separator is a comment too.
 func uncommented(line string) (string, bool) {
 	plain := strings.TrimPrefix(line, "\ufeff")
+	if strings.HasPrefix(plain, "sep=") {
+		return "", true
+	}
 	rest, comment := strings.CutPrefix(strings.TrimLeft(plain, ` "`), "#")
 	if !comment {
 		return plain, false
@@ -156,9 +160,10 @@ func (s *sheet) missing() {
 	}
 }
 
-// numberless logs that a channel's first value is not a number.
+// numberless logs that a channel's value is not a number.
 func (s *sheet) numberless(channel int, value string) {
-	s.log.Warn("a column has had no number yet: write 20.5, or 20,5 where ; separates columns",
+	s.log.Warn("a value is no number, and such values count as missing: write 20.5, or 20,5 where "+
+		"; or a tab separates columns",
 		"file", s.cfg.Source.Path, "channel", s.cfg.Channels[channel].Name,
 		"column", s.cfg.Channels[channel].From, "value", brief(value))
 }

@@ -31,7 +31,17 @@ func TestRows(t *testing.T) {
 		{"time,temperature,rh", "1769860800,20,50,80,25", "5 columns, and the header names 3"},
 		{"time,temperature,rh", "1769860800,20,80,,", "1769860800 20 40"},
 		{"time,note,temperature,rh", `1769860800,"wet, cold",20,80`, "1769860800 20 40"},
-		{"time,temperature,rh", `1769860800,"20,5",80`, "1769860800 NaN 40"},
+		{"time,temperature,rh", `1769860800,"20,5",80`, "1769860800 20.5 40"},
+		{"time,temperature,rh", `1769860800,"1,013.25","1,013"`, "1769860800 1013.25 NaN"},
+		{"time\ttemperature\trh", "1769860800\t20,5\t1.013,25", "1769860800 20.5 506.625"},
+		{"time;temperature;rh", "1769860800;1'013,25;1 013,25", "1769860800 1013.25 506.625"},
+		{"time;temperature;rh", "1769860800;1\u00a0013,25;1,013.25", "1769860800 1013.25 506.625"},
+		{"time;temperature;rh", "1769860800;1.013.250;1,013,250", "1769860800 1.01325e+06 506625"},
+		{"time;temperature;rh", "1769860800;1.01.2;1,5.5", "1769860800 NaN NaN"},
+		{"time;temperature;rh", "1769860800;1.013'5,2;20,", "1769860800 NaN 10"},
+		{"time;temperature;rh", "1769860800;Inf;-inf", "1769860800 NaN NaN"},
+		{"time;temp, inside;temperature;out, rh;rh", "1769860800;1;2;3;4", "1769860800 2 2"},
+		{"a, b, c, d\ttime\ttemperature\trh", "1\t1769860800\t2\t4", "1769860800 2 2"},
 		{"time,temperature,rh", `1769860800,20",80`, "1769860800 20 40"},
 		{"\xff\xfet\x00i\x00m\x00e\x00", "", "UTF-16"},
 		{"date,temperature", "", `set time`},
@@ -119,18 +129,49 @@ func TestNumberlessColumn(t *testing.T) {
 		text string
 		told int
 	}{
-		{"time\ttemperature\n0\t20,00\n60\t20,50\n", 1},
+		{"time\ttemperature\n0\t20,00\n60\t20,50\n", 0},
+		{"time\ttemperature\n0\t20 °C\n60\t20 °C\n", 1},
 		{"time,temperature\n0,20 °C\n60,21 °C\n", 1},
-		{"time,temperature\n0,\"20,00\"\n60,20\n", 1},
+		{"time,temperature\n0,\"20,00\"\n60,20\n", 0},
 		{"time,temperature\n0,\n60,20\n120,off\n", 0},
 		{"time;temperature\n0;20,00\n60;off\n", 0},
 		{"time,temperature\n0,nan\n", 0},
 	} {
 		got, _, told, err := replayed(t, c.text)
-		if err != nil || len(got) < 1 || strings.Count(told, "no number yet") != c.told ||
+		if err != nil || len(got) < 1 || strings.Count(told, "no number") != c.told ||
 			c.told > 0 && !strings.Contains(told, "20") {
 			t.Errorf("%q: %d readings, told %q, error %v", c.text, len(got), told, err)
 		}
+	}
+}
+
+// TestNumbersBecomeOdd checks that the agent logs a column once in which numbers are followed by
+// values that have digits and are no numbers.
+func TestNumbersBecomeOdd(t *testing.T) {
+	text := "time,temperature\n0,20\n60,\"1,013\"\n120,\"1,014\"\n180,off\n"
+	got, _, told, err := replayed(t, text)
+	if err != nil || len(got) != 4 || strings.Count(told, "no number") != 1 ||
+		!strings.Contains(told, `1,013`) {
+		t.Errorf("%d readings, told %q, error %v", len(got), told, err)
+	}
+}
+
+// TestThousands checks that 1.013 is a thousand and thirteen in a column that has had a decimal
+// comma, and in no other column.
+func TestThousands(t *testing.T) {
+	got, _, _, err := replayed(t, "time;temperature;rh\n0;1.013,5;1.013\n60;1.013;1.013\n",
+		"channel = rh")
+	if err != nil || len(got) != 2 || fmt.Sprint(got[0].values) != "[1013.5 1.013]" ||
+		fmt.Sprint(got[1].values) != "[1013 1.013]" {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// TestSeparatorLine checks that the line with which Excel names the separator is no header.
+func TestSeparatorLine(t *testing.T) {
+	got, _, told, err := replayed(t, "\ufeffsep=;\r\ntime;temperature\r\n0;20,5\r\n")
+	if err != nil || len(got) != 1 || got[0].values[0] != 20.5 || told != "" {
+		t.Errorf("%v, told %q, error %v", got, told, err)
 	}
 }
 

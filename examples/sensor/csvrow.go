@@ -18,21 +18,24 @@ type columns struct {
 	time      int
 	channels  []int // -1: the file does not have the channel
 	factors   []float64
-	heard     []bool                      // a channel had a number, or odd was called
-	odd       func(channel int, v string) // a first value is not a number; nil: nobody asks
+	heard     []bool                      // a channel had a number
+	commas    []bool                      // a channel had a decimal comma
+	told      []bool                      // odd was called
+	odd       func(channel int, v string) // a value is not a number; nil: nobody asks
 }
 
 // readHeader finds the columns by name.
 func readHeader(line string, cfg *config.Config) (*columns, error) {
-	h := &columns{separator: ","}
-	if strings.Count(line, ";") > strings.Count(line, ",") {
-		h.separator = ";"
-	} else if !strings.Contains(line, ",") && strings.Contains(line, "\t") {
-		h.separator = "\t"
+	h := &columns{}
+	var names []string
+	for _, h.separator = range []string{";", "\t", ","} { // names may have commas
+		names = h.split(line)
+		h.time, h.width = slices.Index(names, cfg.Source.Time), len(names)
+		if h.time >= 0 {
+			break
+		}
 	}
-	names := h.split(line)
-	h.width = len(names)
-	if h.time = slices.Index(names, cfg.Source.Time); h.time < 0 {
+	if h.time < 0 {
 		return nil, &config.FieldError{Field: "source", Value: "time=" + cfg.Source.Time,
 			Remedy: "the header has no such column: " + strconv.Quote(brief(line)) +
 				": " + timeless(line)}
@@ -41,7 +44,8 @@ func readHeader(line string, cfg *config.Config) (*columns, error) {
 		h.channels = append(h.channels, slices.Index(names, c.From))
 		h.factors = append(h.factors, c.Factor)
 	}
-	h.heard = make([]bool, len(h.channels))
+	h.heard, h.commas = make([]bool, len(h.channels)), make([]bool, len(h.channels))
+	h.told = make([]bool, len(h.channels))
 	return h, nil
 }
 
@@ -108,35 +112,25 @@ func (h *columns) crowded(parts []string) bool {
 	return false
 }
 
-// number reads a channel's value. A value that is not a number counts as missing.
+// number reads a channel's value. A value that is not a number counts as missing. number calls odd
+// once for a channel, if its first value or a later one with digits is not a number.
 func (h *columns) number(channel int, text string) float64 {
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil && h.separator == ";" {
-		v, err = decimalComma(text)
-	}
+	v, comma, err := parseNumber(text, h.separator == ",")
 	switch {
+	case err == nil && h.commas[channel] && thousands.MatchString(text):
+		v, err = strconv.ParseFloat(strings.Replace(text, ".", "", 1), 64)
 	case err == nil:
-		h.heard[channel] = true
-		return v
-	case text != "" && !h.heard[channel] && h.odd != nil:
-		h.heard[channel] = true
+		h.commas[channel] = h.commas[channel] || comma
+	case text != "" && !h.told[channel] && h.odd != nil &&
+		(!h.heard[channel] || strings.ContainsAny(text, "0123456789")):
+		h.told[channel] = true
 		h.odd(channel, text)
 	}
-	return math.NaN()
-}
-
-// decimalComma reads a number as much of Europe writes it: 1.013,25.
-func decimalComma(text string) (float64, error) {
-	whole, part, _ := strings.Cut(text, ",")
-	if groups := strings.Split(whole, "."); len(groups) > 1 {
-		for _, g := range groups[1:] {
-			if len(g) != 3 {
-				return 0, strconv.ErrSyntax
-			}
-		}
-		whole = strings.Join(groups, "")
+	if err != nil {
+		return math.NaN()
 	}
-	return strconv.ParseFloat(whole+"."+part, 64)
+	h.heard[channel] = true
+	return v
 }
 
 // lastTime, in Unix seconds, is about as far as 64 bits of nanoseconds reach.
