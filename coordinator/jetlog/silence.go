@@ -31,7 +31,7 @@ func unheard(nc *nats.Conn, err error) error {
 	if nc.IsConnected() {
 		what = runlog.ErrUnavailable.Error() + ": start them; a stream needs more than half of its " +
 			"servers. The log of a server says why it does not start, or \"snapshot corrupt\": then " +
-			"move its store aside and start it, one such server at a time"
+			"move its store aside, and start all servers, those with a whole store first"
 	}
 	return &silence{err, what}
 }

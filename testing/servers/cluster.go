@@ -30,7 +30,7 @@ type Options struct {
 	Sync string
 	// Recorded lets Server.PowerCut cut the power of the servers.
 	Recorded bool
-	// Routed leads what servers send each other through proxies, so that Cluster.Mute can hold it.
+	// Routed leads what servers send each other through proxies, so that Cluster.Cut can hold it.
 	Routed bool
 }
 

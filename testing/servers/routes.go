@@ -3,10 +3,16 @@
 package servers
 
 import (
+	"context"
+	"fmt"
 	"net"
 	"regexp"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // routes is a proxy through which other servers reach a server of a cluster. It can hold the bytes
@@ -19,9 +25,12 @@ type routes struct {
 
 	mu    sync.Mutex // guards what follows
 	links map[*link]bool
-	mute  map[string]bool // senders whose bytes are held
-	wake  chan struct{}   // closed when mute changes
+	cut   map[way]bool
+	wake  chan struct{} // closed when cut changes
 }
+
+// A way is a direction between two servers, which it names.
+type way struct{ from, to string }
 
 // A link is a connection that another server made.
 type link struct {
@@ -37,7 +46,7 @@ func newRoutes(t testing.TB, server, target string) *routes {
 		t.Fatal(err)
 	}
 	r := &routes{listener: listener, server: server, target: target, links: map[*link]bool{},
-		mute: map[string]bool{}, wake: make(chan struct{})}
+		wake: make(chan struct{})}
 	var all sync.WaitGroup
 	all.Go(func() {
 		for {
@@ -77,11 +86,11 @@ func (l *link) close() {
 	l.ends[1].Close()
 }
 
-// hold holds what the named servers send from now on.
-func (r *routes) hold(names map[string]bool) {
+// hold holds what is sent these ways from now on.
+func (r *routes) hold(ways map[way]bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.mute = names
+	r.cut = ways
 	close(r.wake)
 	r.wake = make(chan struct{})
 }
@@ -126,13 +135,13 @@ func (l *link) learn(said []byte) {
 // changed.
 func (r *routes) held(l *link, end int) bool {
 	l.mu.Lock()
-	from := l.dialer
+	w := way{l.dialer, r.server}
 	l.mu.Unlock()
 	if end == 1 {
-		from = r.server
+		w = way{w.to, w.from}
 	}
 	r.mu.Lock()
-	held, wake := r.mute[from], r.wake
+	held, wake := r.cut[w], r.wake
 	r.mu.Unlock()
 	if held {
 		<-wake
@@ -140,14 +149,54 @@ func (r *routes) held(l *link, end int) bool {
 	return held
 }
 
-// Mute holds all that servers send to the others, while they hear what the others send. Without
-// servers it holds nothing. The cluster must have [Options.Routed].
-func (c *Cluster) Mute(servers ...*Server) {
-	names := map[string]bool{}
-	for _, s := range servers {
-		names[s.Name] = true
+// Cut holds what one server sends to others, while the others' bytes still reach it. With heard, it
+// is the other way round: the server is heard, and hears nothing. Heal ends both. The cluster must
+// have [Options.Routed].
+func (c *Cluster) Cut(server *Server, heard bool) {
+	ways := map[way]bool{}
+	for _, other := range c.Servers {
+		if heard {
+			ways[way{other.Name, server.Name}] = true
+		} else {
+			ways[way{server.Name, other.Name}] = true
+		}
 	}
+	c.hold(ways)
+}
+
+// Heal lets pass what Cut holds.
+func (c *Cluster) Heal() { c.hold(nil) }
+
+func (c *Cluster) hold(ways map[way]bool) {
 	for _, s := range c.Servers {
-		s.routes.hold(names)
+		s.routes.hold(ways)
+	}
+}
+
+// Elsewhere waits until servers other than one agree that another server leads a stream.
+func (c *Cluster) Elsewhere(t testing.TB, stream string, than *Server) {
+	t.Helper()
+	for _, s := range c.Servers {
+		if s == than {
+			continue
+		}
+		js, err := jetstream.New(connect(t, s.URL, "test",
+			[]nats.Option{nats.IgnoreDiscoveredServers()}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		Eventually(t, "another leader of "+stream, func() error {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			s, err := js.Stream(ctx, stream)
+			if err != nil {
+				return err
+			}
+			if info := s.CachedInfo().Cluster; info == nil || info.Leader == "" ||
+				info.Leader == than.Name {
+				return fmt.Errorf("the leader is %+v", info)
+			}
+			return nil
+		})
 	}
 }

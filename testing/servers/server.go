@@ -113,12 +113,32 @@ func (s *Server) synced() string { return filepath.Join(s.dir, "synced") }
 func (s *Server) PowerCut(t testing.TB) {
 	t.Helper()
 	s.Kill()
-	err := os.RemoveAll(s.Store())
+	from := s.synced()
+	if _, err := os.Stat(s.flushed()); err == nil {
+		from = s.flushed()
+	}
+	copyDir(t, s.Store(), from)
+}
+
+// Lie makes the server's disk lie from now on: it says that it has synced, and a power cut takes
+// what came after Lie. The cluster must have [Options.Recorded].
+func (s *Server) Lie(t testing.TB) {
+	t.Helper()
+	copyDir(t, s.flushed(), s.synced())
+}
+
+// flushed is what a lying disk has.
+func (s *Server) flushed() string { return filepath.Join(s.dir, "flushed") }
+
+// copyDir makes a directory the copy of another.
+func copyDir(t testing.TB, to, from string) {
+	t.Helper()
+	err := os.RemoveAll(to)
 	if err == nil {
-		err = os.MkdirAll(s.synced(), 0o700) // nothing is synced yet
+		err = os.MkdirAll(from, 0o700) // nothing is synced yet
 	}
 	if err == nil {
-		err = os.CopyFS(s.Store(), os.DirFS(s.synced()))
+		err = os.CopyFS(to, os.DirFS(from))
 	}
 	if err != nil {
 		t.Fatal(err)
