@@ -45,7 +45,7 @@ func (l *Log) HandOver(_ context.Context, _ uint64, tip wire.Tip, state []byte) 
 			runlog.MaxHandover)
 	}
 	value := fmt.Sprintf("%v %s", tip, base64.StdEncoding.EncodeToString(state))
-	l.handing = handover{tip, value, l.cfg.Conn.MaxPayload()}
+	l.handing = handover{tip, value, min(l.cfg.Conn.MaxPayload(), wire.MaxFrame)}
 	return nil
 }
 

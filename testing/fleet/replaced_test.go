@@ -38,6 +38,8 @@ var replacedOptions = []struct {
 }{
 	{"trust", "decomfl", func(p *plan.Plan) { p.Trust = 16 }},
 	{"open roster", "zofl-shared", func(p *plan.Plan) { p.Roster = plan.OpenRoster }},
+	{"some of the devices", "zofl", func(p *plan.Plan) { p.Members, p.Regroup = 7, 3 }},
+	{"some of the devices, shared", "zofl-shared", func(p *plan.Plan) { p.Members = 7 }},
 	{"claims of vectors", "fedzo-dense", func(p *plan.Plan) {
 		p.Weights, p.ClaimBound = plan.BySamples, 2
 	}},

@@ -87,7 +87,7 @@ func logsOf(t *testing.T, name string, when crashes) (logs []string, restarts in
 // roster the share of devices that answer.
 func TestRestartAtEveryPoint(t *testing.T) {
 	for _, name := range []string{"whole", "rounds", "weights", "schedule", "restart", "phases",
-		"surveys"} {
+		"surveys", "trends"} {
 		want, _ := logsOf(t, name, never)
 		for _, when := range []crashes{afterInputs, beforeStores, afterStores} {
 			got, restarts := logsOf(t, name, when)
