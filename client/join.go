@@ -140,6 +140,18 @@ func joining(err error) Progress {
 	return Progress{State: Joining, Err: err}
 }
 
+// unheard waits for announcements, since nobody answered the question how far the run is. unheard
+// reports a silence only now: a coordinator that answers is there, even if it announces nothing.
+func (c *Client) unheard(ctx context.Context, err error) (next, error) {
+	c.cfg.Logger.Info("no answer", "err", err)
+	silence := c.session.silence
+	c.session.silence = nil
+	if final := ends(ctx, err); final != nil || silence == nil {
+		return next{then: (*Client).listen}, final
+	}
+	return telling(waiting(fmt.Errorf("%w (%w)", silence, err)), (*Client).listen)
+}
+
 // accept takes the slot and the plan from an answer, or only the plan. If the coordinator refuses
 // the device, or the device cannot run the plan, accept returns an error that ends Run. If the plan
 // differs from the replica's plan, the replica followed another log, and accept returns
@@ -237,17 +249,38 @@ func (c *Client) look(ctx context.Context) (next, error) {
 	switch {
 	case err == nil:
 	case errors.As(err, new(link.LaterError)):
+		c.session.silence = nil
 		return next{Progress: joining(err), tells: true, then: (*Client).listen}, ends(ctx, err)
 	default:
-		c.cfg.Logger.Info("no coordinator", "err", err)
 		c.rejoin() // the coordinator may be back, and count this device as absent
-		return next{then: (*Client).listen}, ends(ctx, err)
+		return c.unheard(ctx, err)
 	}
+	c.session.silence = nil
 	if err := c.accept(ctx, &reply); err != nil {
 		return next{}, err
 	}
 	if len(reply.Announcement) > 0 {
 		c.inbox.put(reply.Announcement, true)
+		return goOn((*Client).listen)
 	}
-	return goOn((*Client).listen)
+	waits := c.awaits(&reply)
+	if waits == "" {
+		return goOn((*Client).listen)
+	}
+	if waits != c.session.waits {
+		c.cfg.Logger.Info(waits)
+	}
+	c.session.waits = waits
+	return telling(Progress{State: Waiting, Reason: waits}, (*Client).listen)
+}
+
+// awaits says for how many devices round 1 waits, as far as this device knows: devices get their
+// slots in order. awaits returns "" if round 1 may begin.
+func (c *Client) awaits(reply *wire.JoinReply) string {
+	joined, p := reply.Slot+1, c.follower.Plan()
+	if c.follower.Replica().Rounds() > 0 || joined >= p.Members {
+		return ""
+	}
+	return fmt.Sprintf("at least %d of %d devices have joined, and round 1 waits for all", joined,
+		p.Members)
 }

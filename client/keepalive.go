@@ -21,8 +21,8 @@ const (
 	silenceJitter = 0.4 // drawn for each wait, so that devices do not check at the same time
 )
 
-// ErrQuiet says that this device hears no coordinator. No coordinator answers, or none has
-// announced anything for a while. [Progress].Err holds this error; Run keeps asking.
+// ErrQuiet says that this device hears no coordinator: none answers, and none has announced
+// anything for a while. [Progress].Err holds this error; Run keeps asking.
 var ErrQuiet = errQuiet() // "no word of a coordinator"
 
 func errQuiet() error { return link.ErrQuiet } // hides the internal name

@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -247,5 +248,40 @@ func TestQuietSendsNothing(t *testing.T) {
 			t.Errorf("progress %+v, want %v", p, client.ErrQuiet)
 		}
 		d.stop()
+	})
+}
+
+// A coordinator that answers is there, even if it announces nothing, as before round 1. The device
+// says for whom the run waits. Once nobody answers, the device hears no coordinator.
+func TestWaitingIsNotQuiet(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := testPlan(small)
+		p.Members = 10
+		h := newHost(t, p)
+		devices := []*device{h.device("d0", newMoody(t)),
+			h.device("w", nil, func(c *client.Config) { c.Passive = &client.Passive{} })}
+		pass(time.Hour)
+		reason := ""
+		for i, d := range devices {
+			for _, p := range d.progress() {
+				if p.Err != nil || p.State != client.Waiting && p.State != client.CatchingUp {
+					t.Errorf("device %d: progress %+v while a coordinator answers", i, p)
+				}
+				reason = cmp.Or(reason, p.Reason)
+			}
+		}
+		if reason != "at least 1 of 10 devices have joined, and round 1 waits for all" {
+			t.Errorf("the run waits for %q", reason)
+		}
+		h.answers(func(bus.Message) bool { return true })
+		pass(time.Minute)
+		for i, d := range devices {
+			if p := d.now(); !errors.Is(p.Err, client.ErrQuiet) {
+				t.Errorf("device %d: progress %+v, want %v", i, p, client.ErrQuiet)
+			}
+		}
+		for _, d := range devices {
+			d.stop()
+		}
 	})
 }

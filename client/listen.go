@@ -139,6 +139,10 @@ func (c *Client) listen(ctx context.Context) (next, error) {
 			// The silence is over, or came while this device was busy and its connection was good.
 			return goOn((*Client).listen)
 		}
+		if quiet.alive { // a coordinator that waits for devices announces nothing
+			c.session.silence = quiet.err
+			return goOn((*Client).search)
+		}
 		return telling(waiting(quiet.err), (*Client).search)
 	}
 }

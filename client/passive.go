@@ -59,13 +59,13 @@ func (c *Client) pull(ctx context.Context) (next, error) {
 	head, err := c.follower.FetchHead(ctx)
 	switch {
 	case err == nil:
+		c.session.silence = nil
 		c.session.queue = []arrival{{head: head}}
 		return goOn((*Client).hear)
 	case ctx.Err() == nil && errors.Is(err, follow.ErrNotOurs):
 		return c.claim(ctx, err)
 	}
-	c.cfg.Logger.Info("no coordinator", "err", err)
-	return next{then: (*Client).listen}, ends(ctx, err)
+	return c.unheard(ctx, err)
 }
 
 // watch handles an announcement for a passive replica. The replica has applied all records up to

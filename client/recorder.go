@@ -25,7 +25,7 @@ func (s State) String() string {
 // Progress is what a client reports to its [Recorder].
 type Progress struct {
 	State  State
-	Reason string // Paused: the reason, in the coordinator's words
+	Reason string // Paused: why, in the coordinator's words. Waiting: for whom; "": for a round
 	N      uint64 // last record applied
 	Last   uint64 // last record of the log, as far as this device knows
 	Round  uint64 // last round applied; with two phases, both of them

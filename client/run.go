@@ -257,6 +257,8 @@ type session struct {
 	listener *listener
 	queue    []arrival // announcements that wait until the client follows them
 	newest   *arrival  // the last announcement whose head the replica reached
+	silence  error     // why the device asks, if nothing was announced for a while
+	waits    string    // for whom round 1 waits, as this device said last
 }
 
 // follow joins, subscribes and follows, for one session.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,6 +35,20 @@ func TestWaitingForDevices(t *testing.T) {
 	}
 	if s = k.reach(5); s.Waits != "" {
 		t.Errorf("round %d has begun, and devices are awaited: %+v", s.Rounds, s)
+	}
+}
+
+// TestDeviceWaits: a device says for how many devices the run waits, and not that no coordinator
+// answers.
+func TestDeviceWaits(t *testing.T) {
+	k := newKitchenOf(t, []string{"--set", "members=10"})
+	waitFor(t, k.lead, `"event":"waiting"`)
+	d := start(t, "client", "--url", k.url, "--run", "kitchen", "--id", "a", "--objective", "bowl",
+		"--dim", fmt.Sprint(kitchenDim))
+	d.says(&d.out, "waiting: at least 1 of 10 devices have joined, and round 1 waits for all")
+	d.interrupt()
+	if said := d.stderr.String(); strings.Contains(said, "coordinator") {
+		t.Errorf("it speaks of a coordinator that is there:\n%s", said)
 	}
 }
 

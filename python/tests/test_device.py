@@ -105,6 +105,19 @@ def test_a_loss_that_always_fails_is_final(caplog: pytest.LogCaptureFixture) -> 
         assert "1 declined: 1 loss failed" in server.status()["reason"]
 
 
+def test_a_device_says_for_whom_the_run_waits(caplog: pytest.LogCaptureFixture) -> None:
+    """At the level of warnings, which is Python's default, and once."""
+    with zofl.serve(small(members=10)) as server:
+        running = Running(server, "a")
+        until = time.monotonic() + 60
+        while "1 of 10 devices" not in caplog.text and time.monotonic() < until:
+            time.sleep(0.05)
+        running.device.stop()
+        running.got()
+    said = [r for r in caplog.records if "1 of 10 devices" in r.getMessage()]
+    assert [r.levelname for r in said] == ["WARNING"]
+
+
 def test_a_loss_may_refuse_far_points() -> None:
     """Surveys ask far from the model, where a simulator may have no loss."""
     def loss(x: np.ndarray, batch: zofl.Batch) -> float:

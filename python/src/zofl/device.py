@@ -79,6 +79,7 @@ class Device:
         self._child: Child | None = None
         self._stopped = False
         self._last: Event = {}
+        self._waits = ""  # for whom the run waits, as the log has it
         self._ended, self._queries = False, 0
         self._future: Future[Result] | None = None
         self._thread: threading.Thread | None = None
@@ -159,6 +160,10 @@ class Device:
                 child.stop()
 
     def _heard(self, event: Event) -> None:
+        waits = event.get("reason", "") if event.get("event") == "waiting" else self._waits
+        if waits and waits != self._waits:
+            log.warning("waiting: %s", waits)
+        self._waits = waits
         if event.get("event") == "stopped":
             self._last = event
         else:

@@ -90,7 +90,7 @@ func Classify(err error) error {
 		return Usage(err)
 	case errors.Is(err, runlog.ErrNoLog), errors.Is(err, runlog.ErrUnavailable),
 		errors.Is(err, bus.ErrNoResponders),
-		errors.Is(err, operate.ErrNobody):
+		errors.Is(err, operate.ErrNobody), errors.Is(err, operate.ErrSilent):
 		return Absent(err)
 	}
 	return err

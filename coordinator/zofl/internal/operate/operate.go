@@ -71,8 +71,11 @@ func Who() string {
 	return name
 }
 
-// ErrNobody means that no coordinator of the run answers.
+// ErrNobody means that no coordinator of the run takes commands.
 var ErrNobody = errors.New("no coordinator answers")
+
+// ErrSilent means that a coordinator of the run takes commands, but no answer came in time.
+var ErrSilent = errors.New("no answer in time")
 
 // ErrDenied means that the broker does not let this user command the run.
 var ErrDenied = errors.New("the broker does not let this user command the run")
@@ -81,7 +84,7 @@ var ErrDenied = errors.New("the broker does not let this user command the run")
 var ErrRefused = errors.New("refused")
 
 // Ask sends a command and returns the coordinator's status after it. The error matches ErrNobody,
-// ErrDenied or ErrRefused, or is an error of the connection.
+// ErrSilent, ErrDenied or ErrRefused, or is an error of the connection.
 func Ask(ctx context.Context, nc *nats.Conn, run, verb string, r Request) (*Status, error) {
 	s := &Status{}
 	if err := exchange(ctx, nc, run, verb, r, s); err != nil {
@@ -101,7 +104,11 @@ func exchange(ctx context.Context, nc *nats.Conn, run, verb string, r Request, a
 	case err != nil && errors.Is(nc.LastError(), nats.ErrPermissionViolation):
 		return fmt.Errorf("%w %q at %s: give the file of an operator as --creds, which `zofl device add "+
 			"NAME --role operator` makes", ErrDenied, run, nc.ConnectedUrlRedacted())
-	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%w: a coordinator of run %q takes commands at %s, but it is busy or stopped, "+
+			"or its answers do not come through: look at `zofl serve`, and at this user's inbox and "+
+			"the max_payload of brokers on the way", ErrSilent, run, nc.ConnectedUrlRedacted())
+	case errors.Is(err, nats.ErrNoResponders):
 		return fmt.Errorf("%w for run %q at %s: is `zofl serve` running, on this broker, "+
 			"and is %q the `run` of its plan?", ErrNobody, run, nc.ConnectedUrlRedacted(), run)
 	case err != nil:

@@ -201,6 +201,26 @@ func TestOperate(t *testing.T) {
 	}
 }
 
+// If a coordinator takes commands and no answer comes, the error does not say that there is none.
+func TestSilentCoordinator(t *testing.T) {
+	l := newLab(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := Ask(ctx, l.nc, "kitchen", VerbStatus, Request{}); !errors.Is(err, ErrNobody) {
+		t.Errorf("%v, want %v", err, ErrNobody)
+	}
+	if _, err := l.nc.SubscribeSync(subjects.Operator("kitchen", VerbStatus)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := Ask(ctx, l.nc, "kitchen", VerbStatus, Request{})
+	if !errors.Is(err, ErrSilent) || errors.Is(err, ErrNobody) ||
+		strings.Contains(err.Error(), "no coordinator") {
+		t.Errorf("%v, want %v", err, ErrSilent)
+	}
+}
+
 // The coordinator answers a command only after the command's event is recorded, even if the status
 // shows the effect before. So the next request for the history finds the event.
 func TestAnswersOnceRecorded(t *testing.T) {

@@ -54,14 +54,17 @@ func (r *reader) get(ctx context.Context, verb string, request Request, answer a
 	soon, cancel := context.WithTimeout(ctx, pageWithin)
 	defer cancel()
 	err := exchange(soon, r.nc, r.run, verb, request, answer)
-	if soon.Err() == nil || !errors.Is(err, ErrNobody) {
+	if soon.Err() == nil || !unanswered(err) {
 		return err
 	}
 	for r.most, request.Most = leastPage, leastPage; ctx.Err() == nil; {
-		if err = exchange(ctx, r.nc, r.run, verb, request, answer); !errors.Is(err, ErrNobody) {
+		if err = exchange(ctx, r.nc, r.run, verb, request, answer); !unanswered(err) {
 			return err
 		}
 		_ = pause.For(ctx, pageAgain) // the loop checks the context
 	}
 	return err
 }
+
+// unanswered says whether a request got no answer.
+func unanswered(err error) bool { return errors.Is(err, ErrNobody) || errors.Is(err, ErrSilent) }

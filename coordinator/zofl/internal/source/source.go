@@ -128,8 +128,11 @@ func (l *live) ask(ctx context.Context, subject string, request func() []byte) (
 			return nil, fmt.Errorf("no coordinator answers for run %q at %s: is `zofl serve` running, "+
 				"on this broker, and is %q the `run` of its plan? (%w)", l.run,
 				l.nc.ConnectedUrlRedacted(), l.run, err)
-		case try == requestTries, errors.Is(err, signed.ErrUnsigned):
+		case errors.Is(err, signed.ErrUnsigned):
 			return nil, err
+		case try == requestTries:
+			return nil, fmt.Errorf("somebody serves run %q at %s, and no answer comes through: look at "+
+				"`zofl serve`, and at this user's inbox (%w)", l.run, l.nc.ConnectedUrlRedacted(), err)
 		}
 	}
 }

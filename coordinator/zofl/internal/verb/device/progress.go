@@ -122,6 +122,9 @@ func inJSON(p *client.Progress) map[string]any {
 	if p.Vector > 0 {
 		line["vector"], line["received"], line["size"] = p.Vector, p.Received, p.Size
 	}
+	if p.Reason != "" {
+		line["reason"] = p.Reason
+	}
 	if p.Err != nil {
 		line["err"] = p.Err.Error()
 	}

@@ -92,7 +92,7 @@ func (l *place) history(ctx context.Context, from uint64) ([]history.Point, []hi
 		return stored(ctx, from, history.Jet(nc, l.run, 0, 0))
 	}
 	points, marks, err := operate.History(ctx, nc, l.run, from)
-	if errors.Is(err, operate.ErrNobody) {
+	if errors.Is(err, operate.ErrNobody) || errors.Is(err, operate.ErrSilent) {
 		err = fmt.Errorf("%w If no coordinator runs: --jetstream, or --store", err)
 	}
 	return points, marks, err
