@@ -175,7 +175,7 @@ func TestLosses(t *testing.T) {
 			first, others := h.leader()
 			for _, s := range []*servers.Server{first, others[0]} {
 				s.Kill()
-				if s.Damage(h.t, stream) == 0 {
+				if s.Damage(h.t, blocks) == 0 {
 					h.t.Error("no block was damaged")
 				}
 			}
@@ -184,7 +184,7 @@ func TestLosses(t *testing.T) {
 		"damaged blocks of all servers": {"always", func(h *house) {
 			for _, s := range h.cluster.Servers {
 				s.Kill()
-				if s.Damage(h.t, stream) == 0 {
+				if s.Damage(h.t, blocks) == 0 {
 					h.t.Error("no block was damaged")
 				}
 			}
