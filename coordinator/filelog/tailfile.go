@@ -131,7 +131,10 @@ func (f *tailFile) append(b []byte) error {
 		return err
 	}
 	if f.mark.Size != f.reach {
-		err = f.resized(f.mark.Size)
+		if err = f.resized(f.mark.Size); err == nil {
+			err = fmt.Errorf("the disk reported %d bytes written at byte %d, and the log has %d bytes",
+				len(b), f.size, f.mark.Size)
+		}
 		f.mark = disk.Mark{}
 		return err
 	}

@@ -72,7 +72,7 @@ func (w *world) ready() []*packet {
 	now := time.Now()
 	var ready []*packet
 	for _, k := range w.net.pending {
-		if k.until.After(now) || k.sub != nil && k.sub.busy {
+		if k.until.After(now) || k.sub != nil && k.sub.busy || k.to().syncs > 0 {
 			continue
 		}
 		if r := w.server.busy(k.to()); r != nil && !r.at.Equal(now) && w.queues(k) {

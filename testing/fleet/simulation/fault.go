@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
 )
@@ -28,15 +29,24 @@ func fitting() (fits []func(*scenario.Scenario) bool) {
 // often is the probability per step of the fault that a focused seed has.
 const often = 0.1
 
-// focus leaves a scenario only the faults of one name, and makes them frequent. focus reports
-// whether such faults fit the scenario.
-func focus(s *scenario.Scenario, name string) bool {
-	at := slices.IndexFunc(faults, func(f fault) bool { return f.name == name })
-	if at < 0 {
-		panic("simulation: no fault is called " + name)
+// focus leaves a scenario only the faults of some names, and makes them frequent. The name "core"
+// makes only a core heal at the end. focus reports whether all these faults fit the scenario.
+func focus(s *scenario.Scenario, names string) bool {
+	s.Fault, s.Faults, s.Core = often, nil, false
+	for _, name := range strings.Split(names, ",") {
+		at := slices.IndexFunc(faults, func(f fault) bool { return f.name == name })
+		switch {
+		case name == "core":
+			s.Core = true
+			continue
+		case at < 0:
+			panic("simulation: no fault is called " + name)
+		case faults[at].fits != nil && !faults[at].fits(s):
+			return false
+		}
+		s.Faults = append(s.Faults, at)
 	}
-	s.Fault, s.Faults = often, []int{at}
-	return faults[at].fits == nil || faults[at].fits(s)
+	return true
 }
 
 // strike applies one of the scenario's faults to a party, and reports whether that was possible.

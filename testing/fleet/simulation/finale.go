@@ -33,7 +33,7 @@ func (w *world) heal() {
 		if !p.core {
 			continue
 		}
-		p.loops = 0
+		p.loops, p.astray, p.slow = 0, 0, 0
 		p.disk.Fail(0, 0, nil)
 		p.disk.Limit(math.MaxInt64)
 		if p.p != nil {

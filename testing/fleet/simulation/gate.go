@@ -3,6 +3,8 @@ package simulation
 import (
 	"fmt"
 	"io"
+	"path/filepath"
+	"time"
 
 	"github.com/zofl/zofl/internal/disk"
 	"github.com/zofl/zofl/internal/disk/disktest"
@@ -43,7 +45,7 @@ func (g gate) Open(path string, flag int) (disk.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return gatedFile{f, g}, nil
+	return gatedFile{f, g, path}, nil
 }
 
 // Rename implements [disk.FS].
@@ -80,7 +82,56 @@ func (g gate) Lock(path string) (io.Closer, error) {
 
 type gatedFile struct {
 	disk.File
-	g gate
+	g    gate
+	path string
+}
+
+// astray returns where a write really goes, and notes what it damages.
+func (f gatedFile) astray(b []byte, off int64) int64 {
+	w := f.g.p.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := w.parties[f.g.p.order]
+	if p.astray == 0 || f.g.p.dead || p.broker != nil && (f.path != filepath.Join(logDir, "log") ||
+		off < minAstray) {
+		return off
+	}
+	at := max(off-p.astray, 0)
+	p.astray = 0
+	w.count("a write went astray")
+	w.note(f.g.p, "writes to %s at %d instead of %d", f.path, at, off)
+	if p.broker != nil {
+		was, _ := content(p.disk, f.path)
+		p.damage = &damage{path: f.path, was: was, whole: true}
+	}
+	return at
+}
+
+// minAstray spares the head of a log.
+const minAstray = 200
+
+// linger waits as long as a slow disk needs for a sync, or until the process ends.
+func (g gate) linger() {
+	w, slow := g.p.w, time.Duration(0)
+	w.locked(func() {
+		if slow = w.parties[g.p.order].slow; slow > 0 {
+			g.p.syncs++
+			w.count("a slow sync")
+		}
+	})
+	if slow == 0 {
+		return
+	}
+	t := time.NewTimer(slow)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-g.p.ctx.Done():
+	}
+	w.locked(func() {
+		g.p.syncs--
+		w.signal()
+	})
 }
 
 // WriteAt implements [io.WriterAt].
@@ -88,7 +139,7 @@ func (f gatedFile) WriteAt(b []byte, off int64) (int, error) {
 	if err := f.g.may("write"); err != nil {
 		return 0, err
 	}
-	return f.File.WriteAt(b, off)
+	return f.File.WriteAt(b, f.astray(b, off))
 }
 
 // Truncate implements [disk.File].
@@ -104,5 +155,6 @@ func (f gatedFile) Sync() error {
 	if err := f.g.may("sync"); err != nil {
 		return err
 	}
+	f.g.linger()
 	return f.File.Sync()
 }

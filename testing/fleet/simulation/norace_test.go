@@ -3,6 +3,6 @@
 package simulation
 
 const (
-	defaultSeeds  = 1200
+	defaultSeeds  = 1500
 	repeatedSeeds = 200
 )

@@ -25,15 +25,18 @@ type party struct {
 	p       *process  // nil while the party is down
 	away    time.Time // when it restarts
 	disk    *disktest.Disk
-	faulty  bool    // its disk failed in this life
-	core    bool    // it heals at the end
-	down    func()  // what happens to its disk before its next life
-	damage  *damage // of a file of its log
-	backup  *backup // of its log
-	broken  bool    // its disk fails for ever
-	loops   int     // how often it is still restarted in a loop
-	orderly bool    // its lives in the loop stop in an orderly way
-	device  *device // either this or broker is set
+	faulty  bool          // its disk failed in this life
+	core    bool          // it heals at the end
+	written int           // how often somebody wrote into its log, in this life
+	astray  int64         // by so many bytes its next write goes astray
+	slow    time.Duration // that a sync of its disk takes
+	down    func()        // what happens to its disk before its next life
+	damage  *damage       // of a file of its log
+	backup  *backup       // of its log
+	broken  bool          // its disk fails for ever
+	loops   int           // how often it is still restarted in a loop
+	orderly bool          // its lives in the loop stop in an orderly way
+	device  *device       // either this or broker is set
 	broker  *broker
 }
 
@@ -200,6 +203,7 @@ func (d *device) live(p *process) error {
 		cfg.Passive = &client.Passive{}
 	} else {
 		cfg.Objective, cfg.Horizon = d.objective, d.w.scenario.Horizon
+		cfg.NotStrict = true // losses fail by chance, also in the first rounds
 	}
 	if d.w.scenario.Stored {
 		store, err := dirstore.Open(gate{d.party.disk, p}, storeDir)

@@ -239,3 +239,66 @@ plant pause-forgotten coordinator/internal/engine/decide.go \
 	'	default:
 		c.halt.Pause = nil
 '
+under 'lose the tail,pause after a round' plant plan-dropped-by-claim coordinator/internal/engine/pause.go \
+	'	c.halt.Pause, c.halt.shortage = p, presence.Shortage{}
+' \
+	'	c.halt.Pause, c.halt.Planned, c.halt.shortage = p, nil, presence.Shortage{}
+'
+under 'pause after a round,crash a coordinator' plant plan-forgotten coordinator/internal/engine/core.go \
+	'halt{Decisions: h.Decided}' \
+	'halt{Decisions: runlog.Decisions{Pause: h.Decided.Pause, Accepted: h.Decided.Accepted}}'
+under 'pause,resume,crash a coordinator' plant resume-not-stored coordinator/internal/engine/pause.go \
+	'	c.halt.Pause = nil
+	c.decide()
+	if c.next.trouble' \
+	'	c.halt.Pause = nil
+	if c.next.trouble'
+under 'retire,crash a coordinator' plant retired-forgotten coordinator/internal/engine/core.go \
+	'cohort.New(&c.Position, h.Members, h.Retired, &c.policy)' \
+	'cohort.New(&c.Position, h.Members, nil, &c.policy)'
+under 'retire' plant retired-stays-in coordinator/internal/engine/retire.go \
+	'		c.cohort.Retire(m, c.now)
+' \
+	''
+under 'rot a log' plant record-checksum-ignored coordinator/filelog/frame.go \
+	'	if crc32.Checksum(frame[frameWord:], castagnoli) != sum {
+' \
+	'	if crc32.Checksum(frame[frameWord:], castagnoli) != sum && false {
+'
+under 'rot a log' plant lost-tail-unnoticed coordinator/filelog/seenfile.go \
+	'return max(f.seen.n, f.Last()), nil' \
+	'return f.Last(), nil'
+under 'rot a log' plant cut-before-refusal coordinator/filelog/mend.go \
+	'	if f.fixed || f.lost() {
+' \
+	'	if f.fixed {
+'
+under 'rot a log' plant roster-checksum-ignored coordinator/internal/roster/roster.go \
+	'	if !bytes.Equal(sealed, text) {
+' \
+	'	if !bytes.Equal(sealed, text) && len(text) == 0 {
+'
+under 'write into a log' plant written-log-unnoticed coordinator/filelog/filelog.go \
+	'		err = f.unchanged()
+	}
+	if err == nil {
+		err = f.explain(f.log.append(appendFrame(nil, record)))
+' \
+	'		err = f.explain(f.log.append(appendFrame(nil, record)))
+'
+under 'rot a state,crash' plant state-digest-ignored client/replica/load.go \
+	'got := l.r.Digest(); !bytes.Equal(got[:], part) {' \
+	'got := l.r.Digest(); len(got) != len(part) {'
+under 'set a log back' plant claim-taken-for-granted coordinator/internal/engine/claims.go \
+	'	return c.claims.anew || c.claims.waived || ' \
+	'	return c.claims.anew || c.N > 2 || c.claims.waived || '
+under 'core' plant lack-of-devices-for-ever coordinator/internal/presence/shortage.go \
+	'	s.RetryAt = now + min(reannounce<<min(s.Spells-1, 8), shortageMost*reannounce)
+' \
+	'	s.RetryAt = 1 << 62
+'
+under 'a write goes astray' plant astray-write-acknowledged coordinator/filelog/tailfile.go \
+	'		if err = f.resized(f.mark.Size); err == nil {
+' \
+	'		if err = f.resized(f.mark.Size); err == nil && len(b) == 0 {
+'

@@ -30,6 +30,7 @@ type process struct {
 	dead    bool
 	between bool // it crashes once it has stored a vector
 	orderly bool // at the end of the fuse it stops in an orderly way
+	syncs   int  // of a slow disk, which run
 	quits   bool // it is to stop
 	inboxes int
 	numbers map[string]int // messages sent, by subject

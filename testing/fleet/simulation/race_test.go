@@ -3,6 +3,6 @@
 package simulation
 
 const (
-	defaultSeeds  = 720
+	defaultSeeds  = 900
 	repeatedSeeds = 40
 )

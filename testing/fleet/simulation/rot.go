@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/zofl/zofl/internal/disk"
 	"github.com/zofl/zofl/plan"
@@ -22,6 +23,8 @@ var rots = []fault{
 	{"write into a log", ownLog, (*world).writeIntoLog},
 	{"set a log back", ownLog, (*world).setBack},
 	{"put back", ownLog, func(w *world, _ *party) bool { return w.repair(w.parties[0]) }},
+	{"a write goes astray", nil, (*world).misdirect},
+	{"a slow disk", nil, (*world).slowDown},
 	{"rot a state", func(s *scenario.Scenario) bool { return s.Stored }, (*world).rotState},
 }
 
@@ -29,10 +32,11 @@ func ownLog(s *scenario.Scenario) bool { return !s.Shared }
 
 // A damage is a change to a file that no program of the run made.
 type damage struct {
-	path string
-	at   int64
-	was  []byte // the bytes there before
-	size int64  // of the file afterwards
+	path  string
+	at    int64
+	was   []byte // the bytes there before
+	size  int64  // of the file afterwards, at least
+	whole bool   // was is all that the file had
 }
 
 func (d *damage) String() string {
@@ -54,12 +58,17 @@ func (w *world) rotLog(*party) bool {
 	return true
 }
 
+// mostWrites is how often somebody writes into the log of one life of a coordinator. A log that
+// often changes and has the same bytes again believes that the file system changes its times.
+const mostWrites = 3
+
 // writeIntoLog damages the file of records while the coordinator leads the run.
 func (w *world) writeIntoLog(*party) bool {
 	p := w.parties[0]
-	if p.damage != nil || w.leading(p) == nil || p.faulty || !w.noted(p) {
+	if p.damage != nil || w.leading(p) == nil || p.faulty || p.written == mostWrites || !w.noted(p) {
 		return false
 	}
+	p.written++
 	p.damage = w.harm(p, filepath.Join(logDir, "log"))
 	return p.damage != nil
 }
@@ -104,9 +113,37 @@ func (w *world) harm(p *party, path string) *damage {
 	if bytes.Equal(now, was) || put(p.disk, path, now) != nil {
 		return nil
 	}
-	d := &damage{path, int64(at), was[at:end], int64(len(now))}
+	d := &damage{path: path, at: int64(at), was: was[at:end], size: int64(len(now))}
 	w.locked(func() { w.note(nil, "rot on the disk of %s: %v", p.name, d) })
 	return d
+}
+
+// misdirect makes the next write to the log of the coordinator, or to the store of a device, go to
+// another place of the file. The disk reports that it was done.
+func (w *world) misdirect(p *party) bool {
+	if p.p == nil || p.damage != nil || p.faulty ||
+		p.broker != nil && (w.scenario.Shared || !w.noted(p)) {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p.astray = int64(1 + w.rng.IntN(100))
+	p.faulty = p.device != nil // its last reply may not be on its disk
+	w.note(nil, "the next write of %s goes astray by %d bytes", p.name, p.astray)
+	return true
+}
+
+// slowDown makes each sync of a party's disk take long, in this life of the party.
+func (w *world) slowDown(p *party) bool {
+	if p.p == nil || p.slow > 0 {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p.slow = scenario.Pick(w.rng, 100*time.Millisecond, 2*time.Second, 20*time.Second) +
+		time.Duration(7*p.order)*time.Microsecond // no two end at one moment
+	w.note(nil, "each sync of %s takes %v", p.name, p.slow)
+	return true
 }
 
 // repair puts back what was there before a damage.
@@ -128,6 +165,9 @@ func (w *world) repair(p *party) bool {
 		w.count("a damaged file is put back")
 		w.note(nil, "an operator puts back %v", d)
 	})
+	if d.whole {
+		return put(p.disk, d.path, d.was) == nil
+	}
 	now = append(now[:min(int(d.at), len(now))], append(bytes.Clone(d.was),
 		now[min(int(d.at)+len(d.was), len(now)):]...)...)
 	return put(p.disk, d.path, now) == nil

@@ -20,7 +20,7 @@ var (
 	seeds = flag.Uint64("seeds", defaultSeeds, "how many seeds TestSeeds runs")
 	first = flag.Uint64("first", 1, "the first seed of TestSeeds")
 	one   = flag.Uint64("seed", 1, "the seed of TestSeed")
-	only  = flag.String("only", "", "the only kind of fault that seeds have, and often")
+	only  = flag.String("only", "", "the only kinds of faults that seeds have, and often; with commas")
 )
 
 // simulate runs a seed, and writes its transcript to out unless that is nil.

@@ -141,6 +141,9 @@ func (l *watchedLog) Append(ctx context.Context, n uint64, record []byte) error 
 	defer w.mu.Unlock()
 	var conflict *runlog.ConflictError
 	switch {
+	case err == nil && w.parties[l.p.order].damage != nil:
+		w.find("nobody appends to a damaged log", "%v appended record %d after %v", l.p, n,
+			w.parties[l.p.order].damage)
 	case err == nil && !w.scenario.Shared && n == w.book.Last()+1:
 		w.book.Commit(record)
 	case err != nil:

@@ -199,7 +199,7 @@ func (w *world) launch(p *party) {
 	}
 	w.locked(func() { w.note(nil, "%s starts", p.name) })
 	p.lives++
-	p.faulty = p.broken
+	p.faulty, p.written, p.astray, p.slow = p.broken, 0, 0, 0
 	w.locked(func() { // until its fuse is set, it performs no operation
 		p.p = w.start(p.name, p.order, p.lives, p.live)
 		w.again(p)
@@ -263,6 +263,9 @@ func (w *world) keptPause() uint64 {
 		stays := s.Unkept == "" && s.LogError == "" && s.Waits == "" && !claimed(s.Reason)
 		if s.State == report.Paused && stays {
 			return s.Epoch
+		}
+		if s.State == report.Open && s.Unkept == "" {
+			w.locked(w.book.Opened)
 		}
 	}
 	return 0

@@ -87,6 +87,15 @@ func (b *Book) Decided(d *runlog.Decisions) {
 	}
 }
 
+// Opened checks that the log stores no pause, because the coordinator has opened a round, and says
+// that the log has what was decided.
+func (b *Book) Opened() {
+	if b.orders.pause != "" {
+		b.world.Find("a pause that a person ended does not come back", "the run is open, and the log "+
+			"still stores %q", b.orders.pause)
+	}
+}
+
 // Undecided notes that the log lost its decisions, or that somebody set them back.
 func (b *Book) Undecided() {
 	retired := b.orders.retired
