@@ -272,7 +272,7 @@ func (l *Log) Close() error {
 	if l.lease == nil {
 		return nil // this Log never led
 	}
-	l.objects.rest(l.cfg.Timeout)
+	l.objects.sweep.rest(l.cfg.Timeout)
 	ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Timeout)
 	defer cancel()
 	var kept error

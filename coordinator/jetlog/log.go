@@ -18,7 +18,7 @@ func (l *Log) Begin(ctx context.Context) (epoch uint64, err error) {
 	if err := l.complete(ctx); err != nil {
 		return 0, fmt.Errorf("log of run %s: %w", l.cfg.Run, err)
 	}
-	l.objects.anew()
+	l.objects.sweep.anew()
 	if epoch, err = l.lead(ctx); deleted(err) {
 		if err = l.remake(ctx); err == nil {
 			epoch, err = l.lead(ctx)

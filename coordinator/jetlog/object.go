@@ -19,16 +19,15 @@ import (
 var _ runlog.Objects = (*Log)(nil)
 
 // An objectBucket holds the vectors of a log. A run creates the bucket when it stores its first
-// vector. Only the goroutine that leads uses stored. mu guards the other fields.
+// vector. Only the goroutine that leads uses stored. mu guards store and
+// stream.
 type objectBucket struct {
 	stored runlog.ObjectName // the vector that putObject stored last
+	sweep  sweep
 
 	mu     sync.Mutex // guards what follows
 	store  jetstream.ObjectStore
-	stream jetstream.Stream           // of store
-	known  map[runlog.ObjectName]bool // vectors that the bucket may hold
-	listed bool                       // known has all of them
-	sweep  sweep
+	stream jetstream.Stream // of store
 }
 
 func (l *Log) objectBucket() string { return objectBucketOf(l.cfg.Run) }
@@ -114,7 +113,7 @@ func (l *Log) putObject(ctx context.Context, name runlog.ObjectName, data []byte
 	if err != nil || b.stored == name {
 		return err
 	}
-	b.note(name) // even if putting it fails
+	b.sweep.note(name) // even if putting it fails
 	meta := jetstream.ObjectMeta{Name: name.String(),
 		Opts: &jetstream.ObjectMetaOptions{ChunkSize: l.pieceLen()}}
 	if _, err := b.store.Put(ctx, meta, bytes.NewReader(data)); err != nil {
@@ -159,7 +158,7 @@ func (l *Log) readObject(ctx context.Context, name runlog.ObjectName) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	if b.unwanted(name) {
+	if b.sweep.unwanted(name) {
 		return nil, runlog.ErrNoObject
 	}
 	var wait backoff

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -15,7 +16,10 @@ import (
 // A sweep deletes vectors on a goroutine of its own, because a server that elects a leader answers
 // a deletion after seconds, and no round is to wait for that.
 type sweep struct {
-	n      uint64 // the vectors of records 1..n are deleted, except keep
+	mu     sync.Mutex                 // guards what follows
+	known  map[runlog.ObjectName]bool // vectors that the bucket may hold
+	listed bool                       // known has all of them
+	n      uint64                     // the vectors of records 1..n are deleted, except keep
 	keep   []runlog.ObjectName
 	fresh  bool          // n and keep were given since the goroutine last looked
 	ended  chan struct{} // closed when the goroutine has ended; nil: none runs
@@ -27,63 +31,69 @@ type sweep struct {
 // vectors no more. Their bytes go later. If a deletion fails, the next call returns its error, and
 // tries again. The first call after each Begin lists the bucket.
 func (l *Log) KeepObjects(ctx context.Context, n uint64, names []runlog.ObjectName) error {
-	b, err := l.openObjects(ctx, false)
-	if errors.Is(err, runlog.ErrNoObject) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("log: vectors: %w", err)
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	s := &b.sweep
+	s := &l.objects.sweep
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.n, s.keep, s.fresh = n, slices.Clone(names), true
 	if s.ended == nil {
 		sweeping, stop := context.WithCancel(context.WithoutCancel(ctx))
 		s.ended, s.stop = make(chan struct{}), stop
-		go l.sweep(sweeping, b)
+		go l.sweep(sweeping, s)
 	}
-	err, s.failed = s.failed, nil
+	err := s.failed
+	s.failed = nil
 	return err
 }
 
 // sweep deletes vectors until nothing is left to delete, or a deletion fails.
-func (l *Log) sweep(ctx context.Context, b *objectBucket) {
+func (l *Log) sweep(ctx context.Context, s *sweep) {
 	for {
-		err := l.sweepOnce(ctx, b)
-		b.mu.Lock()
-		if err != nil || !b.sweep.fresh {
+		err := l.sweepOnce(ctx, s)
+		s.mu.Lock()
+		if err != nil || !s.fresh {
 			if ctx.Err() == nil {
-				b.sweep.failed = err
+				s.failed = err
 			}
-			b.sweep.stop()
-			close(b.sweep.ended)
-			b.sweep.ended = nil
-			b.mu.Unlock()
+			s.stop()
+			close(s.ended)
+			s.ended = nil
+			s.mu.Unlock()
 			return
 		}
-		b.mu.Unlock()
+		s.mu.Unlock()
 	}
 }
 
 // sweepOnce deletes the vectors that the last call of KeepObjects did not name.
-func (l *Log) sweepOnce(ctx context.Context, b *objectBucket) error {
-	b.mu.Lock()
-	listed := b.listed
-	b.mu.Unlock()
-	if !listed {
-		if err := l.within(ctx, b.list); err != nil {
-			return fmt.Errorf("log: vectors: %w", unheard(l.cfg.Conn, err))
-		}
+func (l *Log) sweepOnce(ctx context.Context, s *sweep) error {
+	names, listed := s.doomed()
+	if listed && len(names) == 0 {
+		return nil
 	}
-	for _, name := range b.doomed() {
+	var b *objectBucket
+	err := l.within(ctx, func(ctx context.Context) (err error) {
+		if b, err = l.openObjects(ctx, false); err == nil && !listed {
+			err = b.list(ctx)
+		}
+		return err
+	})
+	if errors.Is(err, runlog.ErrNoObject) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("log: vectors: %w", unheard(l.cfg.Conn, err))
+	}
+	if !listed {
+		names, _ = s.doomed()
+	}
+	for _, name := range names {
 		err := l.within(ctx, func(ctx context.Context) error { return l.deleteObject(ctx, b, name) })
 		if err != nil {
 			return fmt.Errorf("log: vector of record %d: %w", name.N, unheard(l.cfg.Conn, err))
 		}
-		b.mu.Lock()
-		delete(b.known, name)
-		b.mu.Unlock()
+		s.mu.Lock()
+		delete(s.known, name)
+		s.mu.Unlock()
 	}
 	return nil
 }
@@ -95,17 +105,17 @@ func (l *Log) within(ctx context.Context, f func(context.Context) error) error {
 	return f(ctx)
 }
 
-// doomed returns the vectors to delete now.
-func (b *objectBucket) doomed() (names []runlog.ObjectName) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.sweep.fresh = false
-	for name := range b.known {
-		if b.sweep.drops(name) {
+// doomed returns the vectors to delete now, of those that are known; listed says whether all are.
+func (s *sweep) doomed() (names []runlog.ObjectName, listed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fresh = false
+	for name := range s.known {
+		if s.drops(name) {
 			names = append(names, name)
 		}
 	}
-	return names
+	return names, s.listed
 }
 
 // drops says whether the last call of KeepObjects deletes a vector.
@@ -114,42 +124,42 @@ func (s *sweep) drops(name runlog.ObjectName) bool {
 }
 
 // unwanted says whether a vector is deleted, though its bytes may still be there.
-func (b *objectBucket) unwanted(name runlog.ObjectName) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.sweep.drops(name)
+func (s *sweep) unwanted(name runlog.ObjectName) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.drops(name)
 }
 
 // note notes that the bucket may hold a vector from now on.
-func (b *objectBucket) note(name runlog.ObjectName) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.sweep.drops(name) { // it came after that call of KeepObjects
-		b.sweep.keep = append(b.sweep.keep, name)
+func (s *sweep) note(name runlog.ObjectName) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.drops(name) { // it came after that call of KeepObjects
+		s.keep = append(s.keep, name)
 	}
-	b.add(name)
+	s.add(name)
 }
 
-// add is note for callers that hold mu.
-func (b *objectBucket) add(name runlog.ObjectName) {
-	if b.known == nil {
-		b.known = map[runlog.ObjectName]bool{}
+// add notes that the bucket may hold a vector. The caller holds mu.
+func (s *sweep) add(name runlog.ObjectName) {
+	if s.known == nil {
+		s.known = map[runlog.ObjectName]bool{}
 	}
-	b.known[name] = true
+	s.known[name] = true
 }
 
 // anew forgets which vectors the bucket holds, because other coordinators may have led.
-func (b *objectBucket) anew() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.listed, b.sweep.n, b.sweep.keep = false, 0, nil
+func (s *sweep) anew() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listed, s.n, s.keep = false, 0, nil
 }
 
 // rest waits until no vector is being deleted. After patience, rest stops the deletion.
-func (b *objectBucket) rest(patience time.Duration) {
-	b.mu.Lock()
-	ended, stop := b.sweep.ended, b.sweep.stop
-	b.mu.Unlock()
+func (s *sweep) rest(patience time.Duration) {
+	s.mu.Lock()
+	ended, stop := s.ended, s.stop
+	s.mu.Unlock()
 	if ended == nil {
 		return
 	}
@@ -167,12 +177,13 @@ func (b *objectBucket) list(ctx context.Context) error {
 	if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
 		return err
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.listed = true
+	s := &b.sweep
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listed = true
 	for _, info := range infos {
 		if name, ok := runlog.ParseObjectName(info.Name); ok {
-			b.add(name)
+			s.add(name)
 		}
 	}
 	return nil
