@@ -157,7 +157,7 @@ func TestPlanExplains(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"Algorithms 3 and 4", "(8)-(9)",
-		"bytes sent, at the device's socket", "22.90 MiB", "49.61 MiB"} {
+		"bytes sent, at the device's socket", "22.90 MiB", "53.42 MiB"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in:\n%s", want, out)
 		}

@@ -12,8 +12,8 @@ type Process struct {
 	Flat      uint64 `json:"flat"`      // an app in Go whose loss takes a flat vector
 	Streaming uint64 `json:"streaming"` // an app in Go whose loss reads block by block
 	// Exec is the memory of `zofl exec`. It includes the file of the parameters, which `zofl exec`
-	// shares with its program, for a program that takes one point at a time. Each further point, and
-	// the point of a gradient, takes 4 bytes for each parameter.
+	// shares with its program, for a program that takes one point at a time. Each further point takes
+	// 4 bytes for each parameter. Gradients take 12: for the point, the gradient, and their file.
 	Exec uint64 `json:"exec"`
 }
 
@@ -23,7 +23,7 @@ type Process struct {
 // garbage once it has GarbageBytes of it.
 const (
 	AppBytes     = 12_000_000
-	ProgramBytes = 32_000_000 + GarbageBytes
+	ProgramBytes = 36_000_000 + GarbageBytes
 	GarbageBytes = 8_000_000
 )
 

@@ -16,9 +16,11 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
+	"github.com/zofl/zofl/coordinator/zofl/internal/garbage"
 	"github.com/zofl/zofl/coordinator/zofl/internal/modelfile"
 	"github.com/zofl/zofl/coordinator/zofl/internal/objective"
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
+	"github.com/zofl/zofl/internal/footprint"
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/plan"
 )
@@ -160,7 +162,10 @@ func (d *deviceFlags) part(cmd *cobra.Command, cfg client.Config) error {
 	cfg.ReadInitial = d.initial.Reader()
 	cfg.Logger, cfg.MemoryLimit = d.logger(slog.LevelWarn), d.memory<<20
 	cfg.Recorder = &absence{next: shown, nc: nc, run: d.run, log: told}
-	cfg.Accept = limitGarbage
+	cfg.Accept = func(p *plan.Plan) error {
+		garbage.Limit(footprint.Bytes(p, footprint.Device{}))
+		return nil
+	}
 	if cfg.Passive == nil {
 		cfg.About = self
 	}

@@ -68,7 +68,7 @@ func price(out io.Writer, p *plan.Plan, in cost.Input) {
 		{"memory of a device's process in Go, flat loss", cli.Size(process.Flat)},
 		{"memory of a device's process in Go, streaming loss", cli.Size(process.Streaming)},
 		{"memory of zofl exec, beside its program", cli.Size(process.Exec)},
-		{"memory of the coordinator", cli.Size(c.Coordinator)},
+		{"memory of the coordinator for a round", cli.Size(c.Coordinator)},
 	})
 	if c := sharedCost(p, in); c != nil {
 		t.AppendRows([]table.Row{

@@ -18,6 +18,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
+	"github.com/zofl/zofl/coordinator/zofl/internal/garbage"
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 	"github.com/zofl/zofl/coordinator/zofl/internal/logkind"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
@@ -25,6 +26,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/traces"
 	"github.com/zofl/zofl/coordinator/zofl/version"
 	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/cost"
 	"github.com/zofl/zofl/plan/plancheck"
 )
 
@@ -167,6 +169,7 @@ func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
 		cfg.Logger.Info("signing", "key", status.Key)
 	}
 	pl := c.Plan()
+	garbage.Limit(cost.Of(&pl, cost.Input{}).Coordinator)
 	if text := plancheck.FoundDecay(&pl); text != "" {
 		cfg.Logger.Warn(text)
 	}

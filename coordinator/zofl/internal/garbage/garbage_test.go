@@ -1,4 +1,4 @@
-package device
+package garbage
 
 import (
 	"testing"
@@ -7,10 +7,10 @@ import (
 )
 
 // Garbage is collected at GarbageBytes, or earlier where the process holds less.
-func TestGarbagePercent(t *testing.T) {
+func TestPercent(t *testing.T) {
 	for bytes, want := range map[uint64]int{0: 100, 1000: 100, cost.GarbageBytes: 100,
 		2 * cost.GarbageBytes: 50, 538_060_032: 1, 1 << 40: 1} {
-		if got := garbagePercent(bytes); got != want {
+		if got := percent(bytes); got != want {
 			t.Errorf("%d bytes: %d %%, want %d", bytes, got, want)
 		}
 	}
