@@ -45,6 +45,7 @@ func TestRows(t *testing.T) {
 		{"time,temperature,rh", `1769860800,20",80`, "1769860800 20 40"},
 		{"\xff\xfet\x00i\x00m\x00e\x00", "", "UTF-16"},
 		{"date,temperature", "", `set time`},
+		{"time|temperature", "", `semicolons or tabs separate`},
 	} {
 		got := ""
 		h, err := readHeader(c.header, cfg)
@@ -113,7 +114,7 @@ func TestReplay(t *testing.T) {
 func TestFileWithoutChannel(t *testing.T) {
 	got, _, told, err := replayed(t, "time,hum\n0,1\n")
 	if err != nil || len(got) != 1 || !math.IsNaN(got[0].values[0]) ||
-		!strings.Contains(told, "channel=temperature") {
+		!strings.Contains(told, "channel=temperature") || !strings.Contains(told, "set from") {
 		t.Errorf("%v, told %q, error %v", got, told, err)
 	}
 	if _, _, _, err := replayed(t, "temperature\n1\n"); err == nil ||

@@ -55,7 +55,7 @@ func timeless(line string) string {
 		strings.Contains(line, "\x00") {
 		return "its text is UTF-16: save it as CSV in UTF-8"
 	}
-	return "set time to the name of the one with the time"
+	return "set time to the name of the one with the time; commas, semicolons or tabs separate columns"
 }
 
 // split returns the fields of a line. Separators within a pair of quotation marks are text.
