@@ -154,8 +154,8 @@ func brief(line string) string { return line[:min(len(line), 80)] }
 func (s *sheet) missing() {
 	for c, column := range s.columns.channels {
 		if column < 0 {
-			s.log.Warn("the file does not have a channel: set from to the name of its column", "file", s.cfg.Source.Path,
-				"channel", s.cfg.Channels[c].Name, "column", s.cfg.Channels[c].From)
+			s.log.Warn("the file does not have a channel: set from to the name of its column",
+				"file", s.cfg.Source.Path, "channel", s.cfg.Channels[c].Name, "column", s.cfg.Channels[c].From)
 		}
 	}
 }
