@@ -123,13 +123,14 @@ func (w *world) remove(k *packet) {
 // deliver hands a packet to its listener.
 func (w *world) deliver(k *packet) {
 	w.note(nil, "%v -> %v: %s: %s", k.from, k.to(), k.Subject, describe{w, &k.Message})
+	kind, _ := w.kind(&k.Message)
+	k.Data = w.readBy(k.to(), kind, k.Data)
 	if in := k.inbox; in != nil {
 		delete(w.net.inboxes, k.Subject)
 		in.answer <- k.Data
 		return
 	}
 	if w.queues(k) {
-		kind, _ := w.kind(&k.Message)
 		w.book.Delivered(k.to(), kind, &k.Message)
 		if w.server.busy(k.to()) != nil {
 			w.broker(k.to()).queued++

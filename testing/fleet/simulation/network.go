@@ -160,9 +160,10 @@ func (p *process) Publish(subject string, data []byte) error {
 	if err := p.reach("publish"); err != nil {
 		return failed("publish", subject, err)
 	}
-	m := bus.Message{Subject: subject, Data: bytes.Clone(data)}
-	w.note(p, "sends %s: %s", subject, describe{w, &m})
+	m := bus.Message{Subject: subject}
 	kind, id := w.kind(&m)
+	m.Data = bytes.Clone(w.sentBy(p, kind, data))
+	w.note(p, "sends %s: %s", subject, describe{w, &m})
 	w.book.Sent(p, kind, id, m.Data)
 	w.net.send(p, m)
 	return nil
@@ -222,6 +223,7 @@ func (p *process) ask(subject string, data []byte) (*inbox, string, error) {
 	p.inboxes++
 	name := fmt.Sprintf("_INBOX.%s.%d", p, p.inboxes)
 	kind, id := w.kind(&bus.Message{Subject: subject})
+	data = w.sentBy(p, kind, data)
 	m := bus.Message{Subject: subject, Reply: name, Data: shorten(w.scenario.Piece, kind, data)}
 	if kind == frame.Uploading {
 		w.book.Uploaded(p, id, m.Data)

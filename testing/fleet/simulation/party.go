@@ -147,6 +147,7 @@ type device struct {
 	c         *client.Client // of this life; guarded by the world's lock
 	objective *countingLoss  // nil: passive
 	ended     bool           // it saw the end of the run
+	old       bool           // it is of an earlier version
 	left      bool           // it was told that it is retired
 	flipped   bool           // a bit of its checkpoint was wrong, and may still be
 	tainted   bool           // the device's state is wrong for the same reason
@@ -180,7 +181,7 @@ func (d *device) check() {
 	d.checked = n
 	if !d.flipped {
 		d.w.book.Holds(d.id, n, digest)
-		d.w.book.Keeps(d.id, fresh, n, digest)
+		d.w.book.Keeps(d.id, fresh || d.old, n, digest) // an earlier version claims nothing
 		return
 	}
 	was := d.tainted

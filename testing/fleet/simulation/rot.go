@@ -152,7 +152,6 @@ func (w *world) repair(p *party) bool {
 	if d == nil {
 		return false
 	}
-	p.damage = nil
 	now, err := content(p.disk, d.path)
 	if err != nil {
 		return false
@@ -162,15 +161,25 @@ func (w *world) repair(p *party) bool {
 			w.find("nothing that was stored is cut", "%s: %s has %d bytes, after a damage it had %d",
 				p.name, d.path, len(now), d.size)
 		}
-		w.count("a damaged file is put back")
 		w.note(nil, "an operator puts back %v", d)
 	})
 	if d.whole {
-		return put(p.disk, d.path, d.was) == nil
+		return w.restored(p, d, d.was)
 	}
 	now = append(now[:min(int(d.at), len(now))], append(bytes.Clone(d.was),
 		now[min(int(d.at)+len(d.was), len(now)):]...)...)
-	return put(p.disk, d.path, now) == nil
+	return w.restored(p, d, now)
+}
+
+// restored writes what a file had before a damage. A disk that fails needs another try.
+func (w *world) restored(p *party, d *damage, data []byte) bool {
+	if put(p.disk, d.path, data) != nil {
+		d.whole, d.was, d.size = true, data, 0
+		return false
+	}
+	p.damage = nil
+	w.locked(func() { w.count("a damaged file is put back") })
+	return true
 }
 
 // A backup is a copy of the folder of a log.

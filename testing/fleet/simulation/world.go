@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/client"
-	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/internal/disk/disktest"
 	"github.com/zofl/zofl/testing/fleet/simulation/internal/book"
@@ -73,7 +72,8 @@ func newWorld(seed uint64, only string, out io.Writer) (*world, error) {
 		w.add(&party{name: fmt.Sprintf("c%d", i), broker: &broker{w: w}})
 	}
 	for i := range w.scenario.Devices {
-		d := &device{w: w, id: scenario.DeviceName(i), objective: &countingLoss{w: w, device: i}}
+		d := &device{w: w, id: scenario.DeviceName(i), objective: &countingLoss{w: w, device: i},
+			old: i < w.scenario.Old}
 		w.add(&party{name: d.id, device: d})
 	}
 	if w.scenario.Witness {
@@ -245,47 +245,6 @@ func (w *world) settle() {
 	}
 	w.script.flush()
 	w.script.step++
-}
-
-// keptPause returns the epoch of a coordinator whose run is paused until an operator resumes it, if
-// the log stores the pause. It returns 0 if there is no such coordinator. keptPause ignores a pause
-// for records that the log lacks: that pause also ends when the log turns out to have the records,
-// from a leader that did not know that it was deposed.
-func (w *world) keptPause() uint64 {
-	var holder *handle
-	w.locked(func() { holder = w.server.holder })
-	for _, p := range w.parties {
-		c := w.leading(p)
-		if c == nil || w.scenario.Shared && p.broker.handle != holder {
-			continue
-		}
-		s := c.Status()
-		stays := s.Unkept == "" && s.LogError == "" && s.Waits == "" && !claimed(s.Reason)
-		if s.State == report.Paused && stays {
-			return s.Epoch
-		}
-		if s.State == report.Open && s.Unkept == "" {
-			w.locked(w.book.Opened)
-		}
-	}
-	return 0
-}
-
-// keptPlan returns after which round a coordinator is going to pause the run, and its epoch, if the
-// log stores that. It returns 0 if there is no such coordinator.
-func (w *world) keptPlan() (after, epoch uint64) {
-	var holder *handle
-	w.locked(func() { holder = w.server.holder })
-	for _, p := range w.parties {
-		c := w.leading(p)
-		if c == nil || w.scenario.Shared && p.broker.handle != holder {
-			continue
-		}
-		if s := c.Status(); s.Unkept == "" && s.PauseAfter > 0 {
-			return s.PauseAfter, s.Epoch
-		}
-	}
-	return 0, 0
 }
 
 // bury ends the life of a party that crashed or returned, and reports whether it did.

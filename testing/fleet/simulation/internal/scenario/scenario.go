@@ -26,6 +26,7 @@ type Scenario struct {
 	Weights      []uint32 // of the devices
 	Radix        float64  // device i contributes radix^i, see Slope
 	Late         int      // number of devices that start in the middle of the run
+	Old          int      // number of devices of an earlier version
 	Witness      bool     // a passive replica provides reference digests
 	Shared       bool     // the log is a server's, not a file
 	Stored       bool     // devices have disks
@@ -86,7 +87,18 @@ func Draw(rng *rand.Rand, fits []func(*Scenario) bool) (*Scenario, error) {
 		}
 	}
 	s.Core = rng.IntN(4) == 0
-	return s, s.drawPlan(rng)
+	err := s.drawPlan(rng)
+	if err == nil && s.plain() && rng.IntN(3) == 0 {
+		s.Old = 1 + rng.IntN(2)
+	}
+	return s, err
+}
+
+// plain reports whether the plan needs no tails of frames.
+func (s *Scenario) plain() bool {
+	p := s.Plan
+	return p.Control == plan.NoControl && p.Sharing != plan.GroupDirections && p.Late == 0 &&
+		p.MuAuto == 0 && p.StepAuto == 0
 }
 
 // Pick draws one of several values.
