@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -194,7 +193,7 @@ func (r *run) record(e report.Event) error {
 	case report.Surveyed:
 		r.result.Found = append(r.result.Found, e.Survey)
 		r.round.Queries += uint64(e.Contributors) * survey.Named(e.Survey.Kind).Queries(r.plan)
-		if slices.Contains(e.Fields, "mu") {
+		if e.Survey.Kind == survey.Mu.String() {
 			r.round.Mu = e.Survey.Value
 		}
 	case report.RunPaused:

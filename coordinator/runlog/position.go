@@ -27,7 +27,9 @@ type Position struct {
 	Rounds     uint64    // the number of the last round
 	Point      Point     // the first phase of a round whose second phase is due
 	LastStep   LastStep
-	Squares    Squares // means of squared scalars, by which step=auto scales steps
+	Change     *plan.Change // the last record; nil: it changes nothing
+	LastRound  uint64       // the last record of a round
+	Squares    Squares      // means of squared scalars, by which step=auto scales steps
 	End        *wire.End
 	history    history     // the state after each record
 	vectors    vectorNames // names of the vectors that the log keeps
@@ -79,8 +81,8 @@ func (p *Position) Apply(record []byte) (wire.Record, error) {
 		plan, rounds, point = p.history.at(r.To)
 	}
 	before := p.Plan.StepSize
-	p.Chain, p.LastEpoch, p.Plan, p.Rounds, p.Point, p.End = end, r.Epoch, plan, rounds, point,
-		r.End
+	p.Chain, p.LastEpoch, p.Plan, p.Rounds, p.Point, p.End, p.Change = end, r.Epoch, plan, rounds,
+		point, r.End, r.Change
 	p.step(&r, before)
 	p.history.add(p, &r)
 	p.retain(&r)
@@ -94,7 +96,7 @@ func (p *Position) Apply(record []byte) (wire.Record, error) {
 func (p *Position) step(r *wire.Record, before float32) {
 	switch {
 	case r.Kind == wire.KindRound:
-		p.LastStep = LastStep{r.Round.StepSize, r.Round.Round}
+		p.LastStep, p.LastRound = LastStep{r.Round.StepSize, r.Round.Round}, r.N
 		p.Squares = p.Squares.After(&p.Plan, r.Round.Round, r.Round.Terms)
 	case r.Kind == wire.KindRollback && p.Plan.StepSize != before:
 		p.LastStep = LastStep{}

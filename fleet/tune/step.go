@@ -49,7 +49,12 @@ func (t *tuning) survey(ctx context.Context) (found bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if t.base = a.plan.StepSize; t.base == 0 {
+	switch t.base = a.plan.StepSize; {
+	case t.base == 0 && a.failed == nil:
+		return false, &plan.Error{Field: "step", Value: "auto", Remedy: "no loss along the first moves " +
+			"is below that of the first parameters, and the losses nearby are equal to it: give a finer " +
+			"loss, begin at other parameters, or give a number"}
+	case t.base == 0:
 		return false, fmt.Errorf("the devices found no step: %w", a.failed)
 	}
 	t.because("step=%.3g is what the devices of a run with step=auto find by themselves.", t.base)

@@ -151,7 +151,7 @@ type life struct {
 	restarted bool // the log had records when it began
 	started   bool
 	deposed   bool
-	policies  func(p *plan.Plan, began *uint64) policy.Set
+	policies  func(at *runlog.Position) policy.Set
 }
 
 // A Config holds what a core needs in addition to its log.
@@ -163,9 +163,9 @@ type Config struct {
 	AcceptLoss   uint64
 	UploadMemory int // 0 is [uploads.Memory]
 
-	// Policies returns the policies that a plan uses. The policies see the plan's changes through p.
-	// began is the epoch of record 1, once there is one.
-	Policies func(p *plan.Plan, began *uint64) policy.Set
+	// Policies returns the policies that a log's plan uses. The policies see the plan's changes
+	// through the position.
+	Policies func(at *runlog.Position) policy.Set
 
 	// Handover returns what was handed over with the log's last record, see [runlog.HandoverOf].
 	Handover func() ([]byte, error)
@@ -209,7 +209,7 @@ func New(cfg Config, h *History) (*Core, error) {
 		c.votes.begin(h.Base, c.N)
 	}
 	c.life.policies = cfg.Policies
-	c.transport, c.policy = transportOf(&c.Plan), cfg.Policies(&c.Plan, &c.FirstEpoch)
+	c.transport, c.policy = transportOf(&c.Plan), cfg.Policies(&c.Position)
 	parts := c.policy.Stages
 	parts.Random, parts.Root, parts.Judged = cfg.Random, c.isRoot, c.judged
 	parts.First = func() []byte { return c.First }

@@ -43,7 +43,7 @@ func (c *Core) tell(record []byte, r wire.Record) {
 // had.
 func (c *Core) resurvey() {
 	old := c.policy.Surveys
-	all := c.life.policies(&c.Plan, &c.FirstEpoch).Surveys
+	all := c.life.policies(&c.Position).Surveys
 	if n := len(all) - len(old); n > 0 {
 		c.policy.Surveys = append(all[:n:n], old...)
 	}

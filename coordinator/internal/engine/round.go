@@ -91,6 +91,7 @@ func (c *Core) closeAttempt() {
 		c.commitRound()
 	case c.spent():
 		c.skip()
+	case c.searchAgain():
 	case c.round.tries >= c.Plan.MaxAttempts, c.tooFew():
 		c.runShort()
 	default:

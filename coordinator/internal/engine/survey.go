@@ -62,3 +62,19 @@ func (c *Core) commitSurvey() {
 		c.append(&wire.Record{Kind: wire.KindChange, Change: change}, e)
 	}
 }
+
+// searchAgain has devices look again for a value that they found, if nobody can contribute with it.
+func (c *Core) searchAgain() bool {
+	if c.round.survey != survey.None || c.collected() > 0 {
+		return false
+	}
+	for _, s := range c.policy.Surveys {
+		if change := s.Again(c.cohort.Reasons[:]); change != nil {
+			c.append(&wire.Record{Kind: wire.KindChange, Change: change}, report.Event{
+				Kind: report.Changed, Fields: fieldsOf(change), Reason: "nobody could contribute" +
+					c.cause() + ": devices look again"})
+			return true
+		}
+	}
+	return false
+}

@@ -5,22 +5,24 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/grouping"
 	"github.com/zofl/zofl/coordinator/internal/policy"
 	"github.com/zofl/zofl/coordinator/internal/secagg"
+	"github.com/zofl/zofl/coordinator/runlog"
 	wiregroups "github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/plan"
 )
 
-// Of returns the policies of a plan. The policies read the plan at each call, so they see the
-// plan's changes. began is the epoch of record 1, once there is one.
-func Of(p *plan.Plan, began *uint64) (s policy.Set) {
+// Of returns the policies of the plan of a log. The policies read the log's position at each call,
+// so they see the plan's changes.
+func Of(at *runlog.Position) (s policy.Set) {
+	p := &at.Plan
 	if p.MuAuto > 0 || p.StepAuto > 0 {
-		s.Surveys = append(s.Surveys, &scaling{p})
+		s.Surveys = append(s.Surveys, &scaling{at})
 	}
 	if p.StepAuto > 0 {
 		l := &law{plan: p}
 		s.Law, s.Knows = l, append(s.Knows, l)
 	}
 	if p.Sharing == plan.GroupDirections {
-		chooser := grouping.New(began)
+		chooser := grouping.New(&at.FirstEpoch)
 		s.Stages.Groups, s.Groups = chooser, &groups{chooser, p}
 		if p.Groups == wiregroups.Sketch {
 			s.Surveys = append(s.Surveys, &sketches{chooser, p})

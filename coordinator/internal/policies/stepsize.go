@@ -11,17 +11,42 @@ import (
 )
 
 // A scaling is a survey that finds mu or the step.
-type scaling struct{ plan *plan.Plan }
+type scaling struct{ at *runlog.Position }
 
 func (s *scaling) Due(rounds uint64, _ policy.Members) survey.Kind {
-	return stepsize.Due(s.plan, rounds)
+	return stepsize.Due(&s.at.Plan, rounds, s.at.Search())
 }
 
 func (s *scaling) All() bool { return false }
 
 func (s *scaling) Done(k survey.Kind, rounds uint64, answers *aggregate.Rows, _ policy.Members,
 ) (found survey.Result, change *plan.Change, ok bool) {
-	return stepsize.Decide(s.plan, rounds, k, answers.Rows())
+	found, change, ok = stepsize.Decide(&s.at.Plan, rounds, k, answers.Rows())
+	if !ok && k == survey.Mu && s.at.Search().Tries < mostLevel && stepsize.Level(answers.Rows()) {
+		found.Why += ": devices look along other directions"
+		return found, stepsize.Anew(), true
+	}
+	return found, change, ok
+}
+
+// mostLevel and mostVain bound the records between two rounds by which the run has devices look for
+// mu again: where no direction had a slope, and where nobody could contribute with the mu that they
+// found. Such a try takes two records.
+const (
+	mostLevel = 3
+	mostVain  = 6
+)
+
+func (s *scaling) Again(declines []uint32) *plan.Change {
+	p, all := &s.at.Plan, uint32(0)
+	for _, n := range declines {
+		all += n
+	}
+	if p.MuAuto == 0 || p.Mu == 0 || s.at.Search().Tries >= mostVain || all == 0 ||
+		declines[wire.DeclineTooLarge] < all {
+		return nil
+	}
+	return stepsize.Anew()
 }
 
 // A law is the step law of package stepsize, with the slopes of the open round.

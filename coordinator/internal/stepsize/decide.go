@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -18,14 +19,21 @@ const (
 
 // Decide returns the outcome of a survey after the given number of rounds, and the change of the
 // plan that follows. values has an answer of [survey.Kind.Values] numbers for each device. If no
-// value works, ok is false and found says why.
+// value works, ok is false and found says why. If devices found no step because no loss changed
+// along the move, the change is [runlog.NotFound]: rounds go on without a move.
 func Decide(p *plan.Plan, rounds uint64, k survey.Kind,
 	values [][]float32) (found survey.Result, change *plan.Change, ok bool) {
 	change = &plan.Change{}
 	switch k {
 	case survey.Step:
-		found = step(values)
+		var level bool
+		found, level = step(values)
 		change.Fields, change.Values.StepSize = []uint64{fieldStep}, found.Value
+		if found.Value == 0 && level {
+			change, ok = runlog.NotFound(p), true
+			found.Why += fmt.Sprintf(": no step was found, and devices look again after round %d",
+				2*rounds)
+		}
 	default:
 		found = mu(values)
 		change.Fields, change.Values.Mu = []uint64{fieldMu}, found.Value
@@ -34,7 +42,7 @@ func Decide(p *plan.Plan, rounds uint64, k survey.Kind,
 		}
 	}
 	found.Kind, found.Answers = k.String(), uint32(len(values))
-	return found, change, found.Value > 0
+	return found, change, ok || found.Value > 0
 }
 
 // measure sets the plan's loss unit if half-precision numbers would hold slopes badly, or not at

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -74,6 +75,22 @@ func mu(values [][]float32) survey.Result {
 	s.Value = s.Rows[best].At
 	return s
 }
+
+// Level says whether the answers to a survey of mu show a loss that changes, but to no other value
+// on one side of the model than on the other. Other directions may show a slope.
+func Level(values [][]float32) bool {
+	for _, v := range values {
+		for _, even := range v[1+len(survey.Distances()):] {
+			if even != 0 && even-even == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Anew returns the change with which devices look for mu again, along other directions.
+func Anew() *plan.Change { return &plan.Change{Fields: []uint64{fieldMu}} }
 
 // noises returns B by distance, and at which distances A is a slope. If the loss is level from the
 // last distance on, A is no slope there, and shorter distances are not compared with the last.

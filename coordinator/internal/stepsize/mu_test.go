@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/internal/stepsize"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -272,7 +273,7 @@ func TestDueMu(t *testing.T) {
 		want survey.Kind
 	}{{0, 1e-3, survey.None}, {1, 0, survey.Mu}, {1, 1e-3, survey.None}} {
 		p := plan.Plan{ProbeFields: plan.ProbeFields{MuAuto: test.auto, Mu: test.mu}}
-		if got := stepsize.Due(&p, 7); got != test.want {
+		if got := stepsize.Due(&p, 7, runlog.Search{}); got != test.want {
 			t.Errorf("mu_auto %d, mu %v: %v is due, want %v", test.auto, test.mu, got, test.want)
 		}
 	}

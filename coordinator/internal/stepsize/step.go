@@ -1,6 +1,7 @@
 package stepsize
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/zofl/zofl/wire/survey"
@@ -55,40 +56,66 @@ const shortest = 4
 // If there are two devices, the mean can leave out neither. step then returns the shorter step of
 // the two devices: a step that is too long destroys a model, while later rounds correct a step that
 // is too short.
-func step(values [][]float32) survey.Result {
+//
+// If no loss changes up to a*, and none is lower beyond, the losses tell nothing of the step: the
+// move is too far off the slope, or the loss too coarse. step then returns no step, and level.
+func step(values [][]float32) (r survey.Result, level bool) {
 	if len(values) == 2 {
-		return shorter(step(values[:1]), step(values[1:]))
+		a, levelA := step(values[:1])
+		b, levelB := step(values[1:])
+		return shorter(a, b), levelA || levelB
 	}
 	l := lineOf(values)
-	r := survey.Result{Rows: l.rows()}
+	r.Rows = l.rows()
 	if !l.finite() {
 		r.Why = "the loss is not finite anywhere along the averaged move: set step"
-		return r
+		return r, false
 	}
 	s := noise(values)
 	if !l.fallsForSure(s) {
 		if r.Value = l.straight(); r.Value > 0 {
 			r.Why = "it is not sure that the loss falls: the longest along which it is straight"
-			return r
+			return r, false
 		}
 		if r.Value = l.cone(); r.Value > 0 {
 			r.Why = "the loss rises along all moves: how far it does so evenly"
-			return r
+			return r, false
 		}
 		if r.Value = l.within(); r.Value > 0 {
 			r.Why = "devices differ in whether the loss falls: the longest that raises it by less"
-			return r
+			return r, false
+		}
+		if unchanged(values, l.longestNear(s)) {
+			r.Why = fmt.Sprintf("%d losses along the averaged move changed nothing, or were higher",
+				len(survey.Lengths())*len(values))
+			return r, true
 		}
 	}
 	r.Value, r.Why = l.longestNear(s), "the longest that keeps the loss within its noise of the least"
 	if first := l.rests(s); first > 0 && r.Value >= plateau*first {
 		r.Value, r.Why = first, "the shortest with nearly all of the fall: beyond it the loss rests"
-		return r
+		return r, false
 	}
 	if fine := l.refined(r.Value, 2*s); fine != r.Value {
 		r.Value, r.Why = fine, "the least of the parabola through the lowest three losses"
 	}
-	return r
+	return r, false
+}
+
+// rounding is the relative error of a loss that single-precision arithmetic may cause.
+const rounding = 0x1p-20
+
+// unchanged says whether no device's loss changes up to a length, but for rounding.
+func unchanged(values [][]float32, length float32) bool {
+	for _, v := range values {
+		for i, at := range survey.Lengths() {
+			rise := math.Abs(float64(v[1+i]))
+			if at <= length && !(rise <= rounding*math.Abs(float64(v[0]))) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // shorter returns the result with the shorter step, among the results that have a step.

@@ -4,9 +4,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/internal/stepsize"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -74,7 +76,7 @@ func TestStepOfParabolas(t *testing.T) {
 	for _, test := range []struct {
 		at, noise float64 // of the minimum, of the loss
 		want      float32
-	}{{1, 0, 0.8}, {3, 0, 2.4}, {200, 0, 160}, {1e-3, 0, 0.0008}, {1e9, 0, 1024}, {1e-9, 0, 0},
+	}{{1, 0, 0.8}, {3, 0, 2.4}, {200, 0, 160}, {1e-3, 0, 0.0008}, {1e9, 0, 1024},
 		{2.4, 0.1, 1.92}, {0.7, 0.1, 0.56}} {
 		rng := rand.New(rand.NewPCG(1, 2))
 		var values [][]float32
@@ -84,12 +86,49 @@ func TestStepOfParabolas(t *testing.T) {
 			}))
 		}
 		want := float64(test.want)
-		if want == 0 {
-			want = reference(values)
-		}
 		if got := foundStep(t, values...); !alike(got, want) || !alike(float32(want), reference(values)) {
 			t.Errorf("minimum at %v: step %v, want %v, the reference %v", test.at, got, want,
 				reference(values))
+		}
+	}
+}
+
+			if !ok || found.Value != 0 ||
+				!strings.HasSuffix(found.Why, "look again after round 40") ||
+// the step. The record says so, and leaves the plan as it is. Devices look again when the run has
+// twice as many rounds, or at once when a person asks.
+func TestStepNotFound(t *testing.T) {
+	for name, f := range map[string]func(a float64) float64{
+		"level":         func(float64) float64 { return 5 },
+		"a minimum":     func(a float64) float64 { return 5 + (a-1e-9)*(a-1e-9) },
+		"whole numbers": func(a float64) float64 { return math.Floor(200 + 3e4*a) },
+	} {
+		for _, devices := range []int{1, 2, 8} {
+			p := &plan.Plan{ProbeFields: plan.ProbeFields{Mu: 0.25}}
+			found, change, ok := stepsize.Decide(p, 20, survey.Step,
+				slices.Repeat([][]float32{along(f)}, devices))
+			if !ok || found.Value != 0 || !strings.HasSuffix(found.Why, "look again after round 40") ||
+				!slices.Equal(change.Fields, []uint64{12, 18}) || change.Values.Mu != 0.25 ||
+				change.Values.StepSize != 0 {
+				t.Errorf("%s, %d devices: %+v, %v, %v", name, devices, found, change.Fields, ok)
+			}
+		}
+	}
+	p := plan.Plan{LocalFields: plan.LocalFields{StepAuto: 1}}
+	for _, test := range []struct {
+		rounds uint64
+		search runlog.Search
+		want   survey.Kind
+	}{
+		{5, runlog.Search{Idle: true}, survey.Step}, {5, runlog.Search{Failed: true}, survey.None},
+		{6, runlog.Search{Idle: true}, survey.None}, {9, runlog.Search{Idle: true}, survey.None},
+		{10, runlog.Search{Idle: true}, survey.Step}, {15, runlog.Search{Idle: true}, survey.None},
+		{20, runlog.Search{Idle: true}, survey.Step}, {21, runlog.Search{}, survey.Step},
+		{160, runlog.Search{Idle: true}, survey.Step},
+		{160, runlog.Search{Failed: true}, survey.None},
+	} {
+		if got := stepsize.Due(&p, test.rounds, test.search); got != test.want {
+			t.Errorf("%d rounds, %+v: %v is due, want %v", test.rounds, test.search, got, test.want)
 		}
 	}
 }
@@ -369,13 +408,13 @@ func TestDueStep(t *testing.T) {
 	}{{0, 1, 9, survey.None}, {1, 0, 4, survey.None}, {1, 0, 5, survey.Step}, {1, 0, 70, survey.Step},
 		{1, 0.5, 5, survey.None}} {
 		p := plan.Plan{LocalFields: plan.LocalFields{StepAuto: test.auto, StepSize: test.step}}
-		if got := stepsize.Due(&p, test.rounds); got != test.want {
+		if got := stepsize.Due(&p, test.rounds, runlog.Search{}); got != test.want {
 			t.Errorf("%+v: %v is due", test, got)
 		}
 	}
 	p := plan.Plan{ProbeFields: plan.ProbeFields{MuAuto: 1},
 		LocalFields: plan.LocalFields{StepAuto: 1}}
-	if got := stepsize.Due(&p, 9); got != survey.Mu {
+	if got := stepsize.Due(&p, 9, runlog.Search{}); got != survey.Mu {
 		t.Errorf("of both %v is due first, want mu", got)
 	}
 }

@@ -41,6 +41,8 @@ func (a *asking) Due(rounds uint64, _ policy.Members) survey.Kind {
 
 func (a *asking) All() bool { return true }
 
+func (a *asking) Again([]uint32) *plan.Change { return nil }
+
 func (a *asking) Done(_ survey.Kind, rounds uint64, rows *aggregate.Rows, _ policy.Members,
 ) (found survey.Result, change *plan.Change, ok bool) {
 	a.rounds, change = rounds, &plan.Change{}
@@ -51,8 +53,8 @@ func (a *asking) Done(_ survey.Kind, rounds uint64, rows *aggregate.Rows, _ poli
 }
 
 // toys returns the policies of a plan, and two more policies.
-func toys(p *plan.Plan, began *uint64) policy.Set {
-	s := policies.Of(p, began)
+func toys(at *runlog.Position) policy.Set {
+	s := policies.Of(at)
 	s.Stages.More = append(s.Stages.More,
 		func(_ *plan.Plan, next aggregate.Stage) aggregate.Stage { return &halving{next} })
 	s.Surveys = append(s.Surveys, &asking{})

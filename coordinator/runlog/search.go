@@ -1,0 +1,36 @@
+package runlog
+
+import (
+	"slices"
+
+	"github.com/zofl/zofl/plan"
+)
+
+// A Search is what the end of a log tells of the values that devices look for.
+type Search struct {
+	Idle   bool   // the last record is a round: nothing has changed since
+	Failed bool   // the last record is [NotFound]: devices looked for the step in vain
+	Tries  uint64 // records since the last round, or since record 1
+}
+
+// fieldMu is the number of mu among [plan.Fields].
+const fieldMu = 12
+
+// NotFound returns the change that a log has where devices found no step. The change leaves the
+// plan as it is: mu has its value, and step is still to be found.
+func NotFound(p *plan.Plan) *plan.Change {
+	c := &plan.Change{Fields: []uint64{fieldMu, fieldStep}}
+	c.Values.Mu = p.Mu
+	return c
+}
+
+// Search returns what the log's end tells.
+func (p *Position) Search() Search {
+	last := max(p.LastRound, 1)
+	return Search{
+		Idle: p.N == p.LastRound,
+		Failed: p.Change != nil && p.Plan.StepSize == 0 &&
+			slices.Equal(p.Change.Fields, []uint64{fieldMu, fieldStep}),
+		Tries: max(p.N, last) - last,
+	}
+}
