@@ -10,6 +10,7 @@ import (
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/plan"
 )
 
 // itemID is the item of a store that holds the device's id.
@@ -32,6 +33,11 @@ func ownStore(store client.Store, dir, id string) error {
 		})
 	case err != nil:
 		return err
+	case plan.CheckName(owner) != nil:
+		file := filepath.Join(dir, itemID)
+		return cli.Usage(fmt.Errorf("--store %s: %s is damaged, it is %.40q and no id: write %s into it "+
+			"if the directory is the state of that device, else name another directory", dir, file, owner,
+			id))
 	case owner != id:
 		return cli.Usage(fmt.Errorf("--store %s is the state of device %s, not of %s: name another "+
 			"directory, or remove %s if %s takes the place of %s for good", dir, owner, id,

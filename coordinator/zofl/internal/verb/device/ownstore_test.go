@@ -36,3 +36,28 @@ func TestOwnStore(t *testing.T) {
 		t.Errorf("the remedy: %v", err)
 	}
 }
+
+// TestDamagedID: if the item holds no id, the error says so, and its remedy works.
+func TestDamagedID(t *testing.T) {
+	dir := t.TempDir()
+	store, err := client.OpenStore(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	file := filepath.Join(dir, itemID)
+	if err := os.WriteFile(file, []byte("\x00\x00"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err = ownStore(store, dir, "d0")
+	if !errors.As(err, new(cli.UsageError)) || !strings.Contains(err.Error(), "damaged") ||
+		!strings.Contains(err.Error(), "write d0 into it") || strings.Contains(err.Error(), "\x00") {
+		t.Errorf("%q", err)
+	}
+	if err := os.WriteFile(file, []byte("d0"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := ownStore(store, dir, "d0"); err != nil {
+		t.Errorf("the remedy: %v", err)
+	}
+}
