@@ -42,6 +42,9 @@ type inbox struct {
 	heard   time.Time      // the last announcement, also from the answer to a join
 	state   wire.State     // the State of the last announcement
 	left    uint64         // milliseconds that the last announcement gives a round
+	attempt attempt        // of the last announcement
+	began   time.Time      // when its first announcement came
+	before  time.Duration  // how long the attempt before lasted, if this is another record's first
 	refused uint64         // frames that are not announcements, or not the coordinator's
 	skipped uint64         // how many of these the device dropped unread
 	watch   func(*arrival) // called with each arrival; nil: none
@@ -86,6 +89,13 @@ func (in *inbox) put(frame []byte, asked bool) {
 		}
 		return
 	}
+	if this := (attempt{a.N, a.Epoch, a.Attempt}); this != in.attempt {
+		in.before = 0
+		if a.N > in.attempt.n && a.Attempt == 0 && in.state == wire.Open {
+			in.before = now.Sub(in.began)
+		}
+		in.attempt, in.began = this, now
+	}
 	in.heard, in.state, in.left = now, a.State, a.Left
 	if in.watch != nil {
 		in.watch(&a)
@@ -118,7 +128,8 @@ func (in *inbox) silentUntil(reannounce, deadline uint32) time.Time {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	last := wire.Announcement{State: in.state, Left: in.left}
-	return in.heard.Add(time.Duration(last.RepeatAfter(reannounce, deadline)) * time.Millisecond)
+	after := last.RepeatAfter(reannounce, deadline, uint64(in.before.Milliseconds()))
+	return in.heard.Add(time.Duration(after) * time.Millisecond)
 }
 
 // take empties the inbox and returns the arrivals, oldest first. The arrivals stay valid until the

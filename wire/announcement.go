@@ -94,14 +94,18 @@ const seldom = 12
 // RepeatAfter returns how many milliseconds after a the coordinator announces again, if nothing
 // else makes it announce earlier: reannounce, the interval of the plan. While a round is open,
 // RepeatAfter returns the larger of reannounce and twice the time that the attempt has lasted, at
-// most 12 times reannounce. So announcements of a long round cost few bytes.
-func (a *Announcement) RepeatAfter(reannounce, deadline uint32) uint64 {
+// most 12 times reannounce. So announcements of a long round cost few bytes. before is how long the
+// last contribution to the record before took, in milliseconds; 0: that is unknown, or a is not of
+// the first attempt. Devices work about as long on this record, so nobody is missed until half as
+// much time again has passed: before that, RepeatAfter returns a longer time.
+func (a *Announcement) RepeatAfter(reannounce, deadline uint32, before uint64) uint64 {
 	every := uint64(reannounce)
 	if a.State != Open {
 		return every
 	}
 	lasted := uint64(deadline) - min(a.Left, uint64(deadline))
-	return min(max(every, 2*lasted), seldom*every)
+	works := before + before/2
+	return min(max(every, 2*lasted, works-min(lasted, works)), seldom*every)
 }
 
 // Records is a list of encoded records inside a frame: an array of byte strings. The decoder has

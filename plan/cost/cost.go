@@ -106,13 +106,14 @@ func Of(p *plan.Plan, in Input) Round {
 }
 
 // Repeats returns how often the coordinator repeats the announcement of a record in one attempt
-// that lasts the given number of milliseconds.
+// that lasts the given number of milliseconds, as the attempt at the record before did.
 func Repeats(p *plan.Plan, lasts uint64) (n int) {
 	deadline := uint64(p.Deadline)
+	lasts = min(lasts, deadline)
 	a := wire.Announcement{State: wire.Open, Left: deadline}
 	for at := uint64(0); ; n++ {
-		at += a.RepeatAfter(p.Reannounce, p.Deadline)
-		if at >= min(lasts, deadline) {
+		at += a.RepeatAfter(p.Reannounce, p.Deadline, lasts)
+		if at >= lasts {
 			return n
 		}
 		a.Left = deadline - at

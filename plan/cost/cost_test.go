@@ -55,8 +55,8 @@ func TestCostOfRepeats(t *testing.T) {
 		}
 	}
 	p.Reannounce, p.Deadline = 5_000, 3_600_000
-	for lasts, want := range map[uint64]int{0: 0, 5_000: 0, 5_001: 1, 11_000: 1, 33_000: 2,
-		45_001: 3, 600_000: 12, 3_600_000: 62, 1 << 60: 62} {
+	for lasts, want := range map[uint64]int{0: 0, 5_001: 0, 11_000: 0, 33_000: 0, 60_000: 0,
+		60_001: 1, 600_000: 9, 3_600_000: 59, 1 << 60: 59} {
 		if got := cost.Repeats(p, lasts); got != want {
 			t.Errorf("%d repetitions in %d ms, want %d", got, lasts, want)
 		}

@@ -36,6 +36,7 @@ func (a *Attempt) Asks(run string, slot uint32, id string) bool {
 // the phases knows no cohorts: it asks the usual number of devices, from the same draw.
 func (k *Cohort) Next() {
 	k.Roster.Waiting = nil
+	k.worked, k.Before = 0, k.worked
 	k.Answers, k.late = k.late, k.Answers
 	k.Answers.Reset()
 	k.Answers.N = k.log.N + 1
@@ -66,7 +67,9 @@ func (k *Cohort) Ask(number uint32, all, round bool, now uint64) {
 		a.Cohort.Sampled = uint64(a.Named.Count())
 	}
 	k.Attempt, k.Attempts = a, append(k.Attempts, a)
-	k.serial++
+	if k.serial++; number > 0 {
+		k.worked, k.Before = 0, 0
+	}
 	k.Since = now
 }
 

@@ -41,6 +41,8 @@ type Cohort struct {
 	Pending   uint32        // devices for which it waits
 	Reachable uint32        // those, and contributions, when it began
 	Reasons   [8]uint32     // why devices declined it, by reason; 0 for unknown reasons
+	worked    uint64        // how long the last contribution to it took
+	Before    uint64        // the same for the record before; 0: unknown, or not the first attempt
 }
 
 // New returns the cohort of a log at a position. No member has answered yet. retired are the

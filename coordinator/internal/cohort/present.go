@@ -54,6 +54,9 @@ func (k *Cohort) Rejoined(m presence.Device, tells []byte, now uint64) (back boo
 // Took notes a member's contribution to record n. current says whether the last attempt asked for
 // the contribution, so that the member's latency is known.
 func (k *Cohort) Took(m presence.Device, n uint64, current bool, now uint64) {
+	if current {
+		k.worked = now - k.Since
+	}
 	if k.Roster.Open {
 		return
 	}

@@ -48,7 +48,7 @@ func (c *Core) announce() {
 		c.evaluation.Ask(&c.Plan, c.N, a.Cohort)
 	}
 	c.announcer.on, c.announcer.last = true, a.N
-	c.announcer.at = c.now + a.RepeatAfter(c.Plan.Reannounce, c.Plan.Deadline)
+	c.announcer.at = c.now + a.RepeatAfter(c.Plan.Reannounce, c.Plan.Deadline, c.cohort.Before)
 	c.emit(Output{Kind: OutAnnounce, Frame: c.Recent.Frame(&a, fresh, budget, c.announcer.compact)})
 }
 

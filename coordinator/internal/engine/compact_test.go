@@ -13,7 +13,7 @@ import (
 func TestCompactAnnouncements(t *testing.T) {
 	plan := methodPlan(t, []string{"sharing=per-client", "transport=relay", "weights=samples",
 		"max_weight=1000"}, 3)
-	plan.Quorum, plan.AnnounceBudget = 3, 4096
+	plan.Quorum, plan.AnnounceBudget, plan.Deadline = 3, 4096, 60_000
 	if compact.For(plan) {
 		t.Fatal("a plan of the first version has compact frames")
 	}
