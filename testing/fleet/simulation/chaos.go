@@ -86,7 +86,8 @@ func (w *world) ready() []*packet {
 // queues reports whether a packet would wait in the queue of a coordinator's loop.
 func (w *world) queues(k *packet) bool {
 	kind, _ := w.kind(&k.Message)
-	return k.sub != nil && (kind == frame.Replying || kind == frame.Joining || kind == frame.Uploading)
+	return k.sub != nil && (kind == frame.Replying || kind == frame.Joining ||
+		kind == frame.Uploading || kind == frame.Masking)
 }
 
 // carry delivers a packet, or applies a fault of the network to it.

@@ -31,7 +31,7 @@ var covered = []string{
 	"vector gone", "vector without its record", "crash before append, after its vector",
 	"rid of a wrong bit",
 	"a damaged log is refused", "a damaged file is put back", "a loss is accepted",
-	"a join of an earlier version", "a write went astray", "a slow sync",
+	"masked sum", "a join of an earlier version", "a write went astray", "a slow sync",
 	"a planned pause is kept", "a retired device leaves", "core",
 	"for ever: is down", "for ever: is cut off", "for ever: restarts",
 	"for ever: has a broken disk", "declined busy", "declined time", "declined loss failed",

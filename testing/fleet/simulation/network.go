@@ -225,8 +225,11 @@ func (p *process) ask(subject string, data []byte) (*inbox, string, error) {
 	kind, id := w.kind(&bus.Message{Subject: subject})
 	data = w.sentBy(p, kind, data)
 	m := bus.Message{Subject: subject, Reply: name, Data: shorten(w.scenario.Piece, kind, data)}
-	if kind == frame.Uploading {
+	switch kind {
+	case frame.Uploading:
 		w.book.Uploaded(p, id, m.Data)
+	case frame.Masking:
+		w.book.Masked(p, id, m.Data)
 	}
 	in := &inbox{p: p, subject: subject, answer: make(chan []byte, 1)}
 	heard := w.net.send(p, m)

@@ -302,3 +302,6 @@ under 'a write goes astray' plant astray-write-acknowledged coordinator/filelog/
 ' \
 	'		if err = f.resized(f.mark.Size); err == nil && len(b) == 0 {
 '
+plant masked-sum-of-asked coordinator/internal/secagg/leader.go \
+	'c.Sum(word)/float64(l.count), float64(c.Range)' \
+	'c.Sum(word)/float64(len(l.round.Members)), float64(c.Range)'

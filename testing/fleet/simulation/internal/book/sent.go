@@ -186,8 +186,12 @@ func (b *Book) binding(a answer) bool {
 
 // Delivered records that a reply reaches a coordinator.
 func (b *Book) Delivered(to Process, kind frame.Kind, m *bus.Message) {
-	if kind == frame.Uploading {
+	switch kind {
+	case frame.Uploading:
 		b.cameUpload(to, m)
+		return
+	case frame.Masking:
+		b.cameMasked(to, m)
 		return
 	}
 	r, err := wire.DecodeReply(m.Data)

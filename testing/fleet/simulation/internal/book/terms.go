@@ -21,6 +21,10 @@ func (b *Book) contributors(r *wire.Record, p *plan.Plan) ([]int, error) {
 	}
 	s := b.scenario
 	counted, err := b.term(r, p, &r.Round.Terms[0], func(v float64) ([]int, bool) {
+		if p.Summed() {
+			b.world.Count("masked sum")
+			return s.Near(v, int(r.Round.Contributors))
+		}
 		return s.Solve(v, int(r.Round.Contributors))
 	})
 	switch {

@@ -28,6 +28,7 @@ const (
 	Taking    // answers uploading
 	Wanting   // requests a piece of a record's vector
 	Bringing  // sends a piece of a record's vector
+	Masking   // takes a step of secure aggregation
 )
 
 // Of returns the kind of a message on a subject, or of an answer to that message, and the device
@@ -40,7 +41,7 @@ func Of(subject string, answer bool) (Kind, string) {
 	kinds := map[string][2]Kind{
 		"a": {Announcing, Other}, "p": {Replying, Other}, "j": {Joining, Welcoming},
 		"c": {Asking, Telling}, "s": {Fetching, Handing},
-		"u": {Uploading, Taking}, "d": {Wanting, Bringing},
+		"u": {Uploading, Taking}, "d": {Wanting, Bringing}, "k": {Masking, Other},
 	}
 	pair := kinds[tokens[2]]
 	if answer {

@@ -55,6 +55,7 @@ func (s *Scenario) drawPlan(rng *rand.Rand) error {
 	normalize(p)
 	hold(p)
 	s.drawGroups(p, rng)
+	s.drawSecure(p, rng)
 	s.Plan = p
 	if err := plancheck.Validate(p); err != nil {
 		return fmt.Errorf("scenario: %w", err)
@@ -166,6 +167,17 @@ func drawStep(p *plan.Plan, rng *rand.Rand) {
 	p.Steps, p.Rule, p.Beta = 1, plan.SGD, 0
 	p.StepAuto, p.StepSize = 1, 0
 	p.Rounds = max(p.Rounds, 7)
+}
+
+// drawSecure lets the coordinator learn only sums, if the plan allows that.
+func (s *Scenario) drawSecure(p *plan.Plan, rng *rand.Rand) {
+	q := *p
+	q.Secure, q.MaxScalar, q.Bound, q.ClaimBound = 1, 60_000, 0, 0
+	q.EvalEvery, q.EvalCount, q.Metrics = 0, 0, nil
+	q.Quorum = max(q.Quorum, 3)
+	if s.Devices <= 6 && p.Target >= 3 && valid.Plan(&q) == nil && rng.IntN(2) == 0 {
+		*p = q
+	}
 }
 
 // drawGroups makes the devices of a group share directions, in some plans. A mean of more than two

@@ -41,6 +41,16 @@ func (s *Scenario) Solve(mean float64, count int) ([]int, bool) {
 	return nil, false
 }
 
+// Near finds count devices, without weights, whose slopes have about the mean mean: a masked sum
+// has a small error.
+func (s *Scenario) Near(mean float64, count int) ([]int, bool) {
+	sum := math.Round(mean * float64(count))
+	if math.Abs(sum-mean*float64(count)) > 0.05 {
+		return nil, false
+	}
+	return s.Digits(sum, count, count)
+}
+
 // Digits finds count devices with the given total weight. Each device has its weight as its digit
 // of sum.
 func (s *Scenario) Digits(sum float64, weight, count int) (found []int, ok bool) {
