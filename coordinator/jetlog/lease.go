@@ -317,7 +317,7 @@ func (l *lease) release(ctx context.Context) error {
 	if wrongLast(err) {
 		return nil // another coordinator holds the lease
 	}
-	return err
+	return unheard(l.nc, err)
 }
 
 // A counter is the register that holds the last epoch.

@@ -23,7 +23,8 @@ func (l *Log) SetAside(ctx context.Context) (name string, err error) {
 	}
 	if len(l.members) > 0 {
 		if name, err = l.moveMembers(ctx); err != nil {
-			return "", fmt.Errorf("log of run %s: members: %w", l.cfg.Run, err)
+			return "", fmt.Errorf("log of run %s: members: %w", l.cfg.Run,
+				unheard(l.cfg.Conn, err))
 		}
 	}
 	if d, err := l.Decisions(ctx); err != nil || !d.None() {
@@ -63,7 +64,7 @@ func (l *Log) moveMembers(ctx context.Context) (name string, err error) {
 			return "", err
 		}
 		if !wait.sleep(ctx) {
-			return "", context.Cause(ctx)
+			return "", unheard(l.cfg.Conn, context.Cause(ctx))
 		}
 	}
 }

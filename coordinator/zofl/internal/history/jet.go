@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/pause"
 	"github.com/zofl/zofl/internal/subjects"
 )
@@ -47,10 +48,13 @@ type jet struct {
 func (j *jet) pace() time.Duration { return jetPace }
 func (j *jet) rest() error         { return nil }
 
-// fault adds the name of the stream to an error.
+// fault adds the name of the stream to an error. Where no server answered, fault says that.
 func (j *jet) fault(err error) error {
 	if err == nil {
 		return nil
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrNoResponders) {
+		err = runlog.ErrUnavailable
 	}
 	return fmt.Errorf("stream %s: %w", StreamOf(j.run), err)
 }

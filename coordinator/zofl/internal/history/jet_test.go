@@ -1,13 +1,17 @@
 package history
 
 import (
+	"context"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 	"github.com/zofl/zofl/internal/subjects"
@@ -45,6 +49,17 @@ func TestJet(t *testing.T) {
 				t.Errorf("the stream has %d bytes, more than %d", info.State.Bytes, most)
 			}
 		})
+	}
+}
+
+// A person reads who was silent, not that a deadline was exceeded.
+func TestJetSilent(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	_, _, err := Read(ctx, Jet(jetStream(t, 0), "kitchen", 1, 0))
+	if !errors.Is(err, runlog.ErrUnavailable) || !strings.Contains(err.Error(), "do not answer") ||
+		strings.Contains(err.Error(), "deadline") {
+		t.Errorf("got %v, want that the servers do not answer", err)
 	}
 }
 
