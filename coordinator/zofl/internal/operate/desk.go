@@ -64,7 +64,7 @@ func (d *Desk) Run() string { return d.c.Status().Run }
 func (d *Desk) Status() Status {
 	status := StatusOf(d.c.Status())
 	status.Version = version.String()
-	status.NoFall = d.watch.Rounds().NoFall()
+	status.NoFall = cmp.Or(d.watch.Rounds().NotFound(), d.watch.Rounds().NoFall())
 	plan := d.c.Plan()
 	status.Of = plan.Rounds
 	if e := status.Evaluation; e != nil && len(e.Metrics) == len(plan.Metrics) {
