@@ -55,10 +55,11 @@ func TestReplacedCoordinator(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := func(name, method string, edit func(*plan.Plan)) {
-		if testing.Short() && method != "zofl" && method != "zofl-shared" {
+		if testing.Short() && name != "zofl" && name != "zofl-shared" {
 			return
 		}
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // mostly they wait for the disk
 			p := replacedPlan(t, method, edit)
 			want, _ := replacedRun(t, p, false)
 			got, replaced := replacedRun(t, p, true)

@@ -227,7 +227,7 @@ func New(cfg Config, h *History) (*Core, error) {
 	if c.policy.Knows != nil {
 		state, err := cfg.Handover()
 		if err != nil {
-			return nil, fmt.Errorf("log: %w", err)
+			return nil, err
 		}
 		c.takeOver(state)
 	}

@@ -152,6 +152,10 @@ func (v *Verdict) remember(ctx context.Context, log runlog.Log, err error) error
 	if notes, ok := log.(runlog.Notes); ok {
 		v.Unfinished = notes.Notes()
 	}
+	if err == nil {
+		_, damaged := runlog.HandoverOf(ctx, log)
+		err = cli.Classify(damaged)
+	}
 	lost := runlog.CheckLoss(ctx, log, 0)
 	var loss *runlog.LossError
 	if lost == nil || errors.As(lost, &loss) && err != nil && !errors.Is(err, source.ErrEmpty) {
