@@ -17,7 +17,7 @@ import (
 
 // These causes end the context of a round's work.
 var (
-	errDeadline   = errors.New("the round's time is up")
+	errDeadline   = errors.New("the round's time is up: raise deadline if that happens often")
 	errSuperseded = errors.New("a later round was announced")
 )
 

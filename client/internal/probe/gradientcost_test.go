@@ -25,9 +25,12 @@ func TestPaceOfGradients(t *testing.T) {
 				s.c.gradients.pace)
 		}
 		one := Calls{Gradients: 1}
-		if err := s.c.Ready(t.Context(), 3, one, time.Now().Add(15*time.Second)); err == nil ||
-			!errors.Is(err, ErrSlow) || !strings.Contains(err.Error(), "1 gradients take 20s") {
-			t.Errorf("got %v, want %v", err, ErrSlow)
+		for _, left := range []time.Duration{15, 9, 4} { // each doubt halves the estimate, not the text
+			err := s.c.Ready(t.Context(), 3, one, time.Now().Add(left*time.Second))
+			if !errors.Is(err, ErrSlow) || !strings.Contains(err.Error(), "1 gradients take 20s") ||
+				!strings.Contains(err.Error(), "raise deadline") {
+				t.Errorf("%d s are left: %v, want %v", left, err, ErrSlow)
+			}
 		}
 		if err := s.c.Ready(t.Context(), 3, one, time.Now().Add(15*time.Second)); err != nil {
 			t.Errorf("after a doubt: %v", err)

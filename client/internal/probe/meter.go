@@ -24,17 +24,27 @@ func (c Calls) String() string {
 type meter struct {
 	queries uint64        // calls so far
 	pace    time.Duration // smoothed time of a call
+	doubts  int           // how often doubt was called since the last call
 }
 
 // duration estimates how long calls take. duration returns 0 if the device has measured no call.
-func (m *meter) duration(calls uint64) time.Duration { return m.pace * time.Duration(calls) }
+func (m *meter) duration(calls uint64) time.Duration {
+	return m.pace >> m.doubts * time.Duration(calls)
+}
 
-// doubt halves the pace after each round that the device declined because of the pace. So a device
+// measured is how long calls took, without doubts.
+func (m *meter) measured(calls uint64) time.Duration { return m.pace * time.Duration(calls) }
+
+// doubt halves the durations after each round that the device declined because of them. So a device
 // that was slow once tries again.
-func (m *meter) doubt() { m.pace /= 2 }
+func (m *meter) doubt() { m.doubts++ }
+
+// tried makes the doubts part of the pace.
+func (m *meter) tried() { m.pace, m.doubts = m.pace>>m.doubts, 0 }
 
 // took counts a call that took d.
 func (m *meter) took(d time.Duration) {
+	m.tried()
 	m.queries++
 	m.pace = cmp.Or(m.pace, d)
 	m.pace += (d - m.pace) / 8
@@ -53,5 +63,6 @@ func (m *meter) lasted(d time.Duration) {
 // assumes that so many queries would have taken twice as long. So in the next round the device
 // declines at once if the time is too short.
 func (m *meter) gaveUp(d time.Duration, calls int) {
+	m.tried()
 	m.pace = max(m.pace, 2*d/time.Duration(1+calls))
 }

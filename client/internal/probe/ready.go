@@ -44,10 +44,11 @@ func (p *Prober) Ready(ctx context.Context, n uint64, calls Calls, closes time.T
 	case left <= 0:
 		return fmt.Errorf("%w, %v ago", ErrLate, (-left).Round(time.Millisecond))
 	case need > left:
+		took := p.measured(calls.Queries) + p.gradients.measured(calls.Gradients)
 		p.doubt()
 		p.gradients.doubt()
-		return fmt.Errorf("%w: %v take %v, %v are left", ErrSlow, calls,
-			need.Round(time.Millisecond), left.Round(time.Millisecond))
+		return fmt.Errorf("%w: %v take %v, %v are left: raise deadline, or make the loss quicker",
+			ErrSlow, calls, took.Round(time.Millisecond), left.Round(time.Millisecond))
 	}
 	return p.mayWork(ctx, objective.Work{
 		N: n, Queries: calls.Queries, Gradients: calls.Gradients, Left: left,
