@@ -64,7 +64,7 @@ func (l *Log) moveMembers(ctx context.Context) (name string, err error) {
 			return "", err
 		}
 		if !wait.sleep(ctx) {
-			return "", unheard(l.cfg.Conn, context.Cause(ctx))
+			return "", context.Cause(ctx)
 		}
 	}
 }
