@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -236,6 +237,37 @@ func allocated(f func()) uint64 {
 	f()
 	runtime.ReadMemStats(&after)
 	return after.TotalAlloc - before.TotalAlloc
+}
+
+// A model file is opened without its elements: they stay in the file.
+func TestElementsStayInTheFile(t *testing.T) {
+	const size = 64 << 20
+	raw := func(head []byte) []byte { return append(head, make([]byte, size)...) }
+	tensor := func(parts ...[]byte) []byte { return slices.Concat(parts...) }
+	sized := func(number protowire.Number, b []byte) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), b)
+	}
+	varint := func(number protowire.Number, v uint64) []byte {
+		return protowire.AppendVarint(protowire.AppendTag(nil, number, protowire.VarintType), v)
+	}
+	initializer := tensor(varint(tensorDims, size/4), varint(tensorType, onnxFloat),
+		sized(tensorName, []byte("w")), sized(tensorRaw, make([]byte, size)))
+	header := fmt.Sprintf(`{"w":{"dtype":"F32","shape":[%d],"data_offsets":[0,%d]}}`, size/4, size)
+	for format, b := range map[string][]byte{
+		".onnx": sized(modelGraph, sized(graphInitializer, initializer)),
+		".safetensors": raw(append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))),
+			header...)),
+	} {
+		var file *File
+		var err error
+		spent := allocated(func() { file, err = parse("x"+format, bytes.NewReader(b), int64(len(b))) })
+		if err != nil || len(file.Tensors) != 1 || file.Tensors[0].Len != size/4 {
+			t.Fatalf("%s: %v", format, err)
+		}
+		if spent > 1<<20 {
+			t.Errorf("%s: %d bytes to open a file of %d", format, spent, len(b))
+		}
+	}
 }
 
 // Members of an archive that share their bytes would unpack to far more bytes than the archive has.

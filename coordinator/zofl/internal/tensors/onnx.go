@@ -51,57 +51,17 @@ var onnxTypes = []string{"undefined", "float32", "uint8", "int8", "uint16", "int
 var onnxIntegers = []string{"uint8", "int8", "uint16", "int16", "int32", "int64", "string", "bool",
 	"uint32", "uint64", "uint4", "int4"}
 
-// A field is one field of a message: its value, and the position of the value in the file.
-type field struct {
-	number protowire.Number
-	kind   protowire.Type
-	value  []byte // without its length
-	at     int64
-}
-
-// fields calls f for each field of a message that begins at position at of the file.
-func fields(message []byte, at int64, f func(field) error) error {
-	for len(message) > 0 {
-		number, kind, n := protowire.ConsumeTag(message)
-		if n < 0 {
-			return protowire.ParseError(n)
-		}
-		size := protowire.ConsumeFieldValue(number, kind, message[n:])
-		if size < 0 {
-			return protowire.ParseError(size)
-		}
-		v := message[n : n+size]
-		if kind == protowire.BytesType {
-			v, _ = protowire.ConsumeBytes(v)
-		}
-		message, at = message[n+size:], at+int64(n+size)
-		if err := f(field{number, kind, v, at - int64(len(v))}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// integer returns the value of a field that holds an integer.
-func (f *field) integer() uint64 {
-	v, _ := protowire.ConsumeVarint(f.value)
-	return v
-}
-
 // parseONNX finds the initializers of the main graph.
 func (f *File) parseONNX() error {
 	if f.size > math.MaxInt32 {
 		return errors.New("it has more than 2 GiB, and a protocol buffer cannot")
 	}
-	model := make([]byte, f.size)
-	if _, err := io.ReadFull(f.section(), model); err != nil {
-		return err
-	}
-	err := fields(model, 0, func(part field) error {
+	model := message{&window{src: f.src}, 0, f.size}
+	err := model.fields(func(part field) error {
 		if part.number != modelGraph || part.kind != protowire.BytesType {
 			return nil
 		}
-		return fields(part.value, part.at, func(part field) error {
+		return part.fields(func(part field) error {
 			if part.kind != protowire.BytesType {
 				return nil
 			}
@@ -133,30 +93,30 @@ const toInitializers = "make each an initializer: for a node n of op_type Consta
 
 // readNode adds to Constants the name of a Constant node whose value is floats, of more than one
 // element.
-func (f *File) readNode(message field) error {
+func (f *File) readNode(node field) error {
 	var kind, output string
 	var value onnxTensor
 	floats := int64(0) // bytes of them
-	err := fields(message.value, message.at, func(part field) error {
+	err := node.fields(func(part field) (err error) {
 		switch part.number {
 		case nodeKind:
-			kind = string(part.value)
+			kind, err = part.text()
 		case nodeOutput:
-			output = string(part.value)
+			output, err = part.text()
 		case nodeAttribute:
-			return fields(part.value, part.at, func(part field) error {
+			return part.fields(func(part field) error {
 				switch packed := part.kind == protowire.BytesType; {
 				case part.number == attributeTensor && packed:
-					return fields(part.value, part.at, value.read)
+					return part.fields(value.read)
 				case part.number == attributeFloats:
-					floats += int64(len(part.value))
+					floats += part.end - part.at
 				case part.number == attributeSparse && packed:
 					floats = math.MaxInt32
 				}
 				return nil
 			})
 		}
-		return nil
+		return err
 	})
 	n, tooMany := count(value.Shape)
 	if kind == "Constant" && (floats > 4 || value.isFloat() && (n > 1 || tooMany != nil)) {
@@ -182,9 +142,9 @@ type onnxTensor struct {
 }
 
 // initializer reads a TensorProto.
-func initializer(message field) (Tensor, error) {
+func initializer(f field) (Tensor, error) {
 	var t onnxTensor
-	if err := fields(message.value, message.at, t.read); err != nil {
+	if err := f.fields(t.read); err != nil {
 		return t.Tensor, err
 	}
 	t.Type = fmt.Sprint("type ", t.dataType)
@@ -236,14 +196,14 @@ func (t *onnxTensor) fits() (err error) {
 }
 
 // read stores one field of a TensorProto in t.
-func (t *onnxTensor) read(f field) error {
-	place := span{f.at, int64(len(f.value))}
+func (t *onnxTensor) read(f field) (err error) {
+	place := span{f.at, f.end - f.at}
 	packed := f.kind == protowire.BytesType
 	switch {
 	case f.number == tensorDims:
 		return t.dims(f)
 	case f.number == tensorType && f.kind == protowire.VarintType:
-		t.dataType = f.integer()
+		t.dataType, err = f.integer()
 	case f.number == tensorSegment:
 		t.segment = true
 	case f.number == tensorFloats && (packed || f.kind == protowire.Fixed32Type):
@@ -253,18 +213,24 @@ func (t *onnxTensor) read(f field) error {
 	case f.number == tensorInt32s:
 		t.numbers = true
 	case f.number == tensorName && packed:
-		t.Name = string(f.value)
+		t.Name, err = f.text()
 	case f.number == tensorRaw && packed:
 		t.raw, t.hasRaw = []span{place}, true
 	case f.number == tensorLocation && f.kind == protowire.VarintType:
-		t.external = f.integer() == onnxExternal
+		var where uint64
+		where, err = f.integer()
+		t.external = where == onnxExternal
 	}
-	return nil
+	return err
 }
 
 // dims appends the sides of the shape in a field. A field can hold one side or several.
 func (t *onnxTensor) dims(f field) error {
-	for b := f.value; len(b) > 0; {
+	b, err := f.load()
+	if err != nil {
+		return err
+	}
+	for len(b) > 0 {
 		side, n := protowire.ConsumeVarint(b)
 		if n < 0 {
 			return protowire.ParseError(n)
