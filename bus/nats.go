@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,8 +131,14 @@ func (b *natsBus) request(ctx context.Context, subject string,
 	if err == nil {
 		return m.Data, nil
 	}
-	if ctx.Err() != nil && (b.denied(subject) != nil || b.inboxDenied() != nil) {
-		err = fmt.Errorf("%w (%w)", ErrPermission, err)
+	if ctx.Err() != nil {
+		denial := cmp.Or(b.denied(subject), b.inboxDenied())
+		if denial == nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			denial = b.answersDenied()
+		}
+		if denial != nil {
+			err = fmt.Errorf("%w: %v (%w)", ErrPermission, denial, err)
+		}
 	}
 	return nil, failed("request", subject, b.translate(err))
 }
@@ -225,6 +232,24 @@ func (b *natsBus) inboxDenied() error {
 		return nil
 	}
 	return err
+}
+
+// answersDenied subscribes to a subject for answers, and returns the server's denial of that. The
+// server may have denied the subscription for answers long ago, and have reported another error
+// since.
+func (b *natsBus) answersDenied() error {
+	if !b.nc.IsConnected() {
+		return nil
+	}
+	sub, err := b.nc.SubscribeSync(b.nc.NewInbox())
+	if err != nil {
+		return nil
+	}
+	defer sub.Unsubscribe()
+	if b.nc.FlushTimeout(time.Second) != nil { // a connection that may be dead
+		return nil
+	}
+	return b.inboxDenied()
 }
 
 // translate wraps the connection's error in this package's error, if there is one for it.

@@ -162,7 +162,7 @@ func (k *keepalive) pause() time.Duration {
 
 // notice checks the connection, and passes the result to the goroutine of Run.
 func (k *keepalive) notice(ctx context.Context, subject string) {
-	err := k.link.Examine(ctx, subject)
+	err := k.link.Hears(ctx, subject)
 	alive := err == nil
 	switch {
 	case ctx.Err() != nil, alive && !k.overdue():

@@ -99,6 +99,17 @@ func (l *Link) Examine(ctx context.Context, subject string) error {
 	return err
 }
 
+// Hears is like Examine, for the subject of announcements. It subscribes once more, because the
+// broker may have refused the subscription when it connected again, and have reported another error
+// since.
+func (l *Link) Hears(ctx context.Context, subject string) error {
+	sub, err := l.bus.Subscribe(subject, func(bus.Message) {})
+	if err == nil {
+		defer sub.Unsubscribe()
+	}
+	return l.Examine(ctx, subject)
+}
+
 // doubt examines the connection after a request without an answer. If the broker answered a check
 // just now, doubt does nothing, because then only the coordinator is silent.
 func (l *Link) doubt(ctx context.Context, subject string) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
@@ -176,6 +177,14 @@ func (d *deviceFlags) part(cmd *cobra.Command, cfg client.Config) error {
 	err = cli.Stopped(cmd.Context(), c.Run(cmd.Context()))
 	if err = cli.Classify(err); errors.Is(err, plan.ErrRunKey) {
 		err = d.wrongKey()
+	}
+	switch {
+	case errors.Is(err, bus.ErrPermission):
+		err = cli.Usage(fmt.Errorf("%w: the user needs what `zofl permissions` lists for %q in run %q, and "+
+			"whoever runs the broker grants it", err, d.id, d.run))
+	case errors.Is(err, bus.ErrSubscriptions):
+		err = cli.Usage(fmt.Errorf("%w: a device needs 4: raise max_subscriptions of the broker, or of "+
+			"this user", err))
 	}
 	return errors.Join(err, d.last(cmd.OutOrStdout(), c), keep(c))
 }
