@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -30,6 +32,7 @@ type reach struct {
 
 	mu       sync.Mutex
 	dialed   error           // of the last attempt to connect to a server
+	address  string          // of that server
 	accepted bool            // a server accepted the last connection
 	told     map[string]bool // the reasons that were told and not cured yet
 	notes    map[string]bool // what the broker said of this connection
@@ -62,7 +65,7 @@ func (r *reach) options() []nats.Option {
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { r.failed(err) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil { // nil: closed by this program
-				r.tell("disconnected: " + textOf(err))
+				r.tell("disconnected: " + ended(err))
 			}
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { r.note(err) }),
@@ -73,7 +76,7 @@ func (r *reach) options() []nats.Option {
 func (r *reach) Dial(network, address string) (net.Conn, error) {
 	conn, err := r.Dialer.Dial(network, address)
 	r.mu.Lock()
-	r.dialed, r.accepted = err, err == nil
+	r.dialed, r.address, r.accepted = err, address, err == nil
 	r.mu.Unlock()
 	return conn, err
 }
@@ -155,8 +158,13 @@ func (r *reach) reason(err error) error {
 // wait for TLS, which otherwise begins after the greeting.
 func (r *reach) remedied(err error) string {
 	r.mu.Lock()
-	accepted := r.accepted
+	accepted, address := r.accepted, r.address
 	r.mu.Unlock()
+	if accepted && hungUp(err) {
+		if refusal := r.refusalAt(address); refusal != nil {
+			return remedied(refusal)
+		}
+	}
 	if mute := isTimeout(err) || errors.Is(err, io.EOF); accepted && mute && !r.tlsFirst {
 		way := "firewalls on the way"
 		if r.Needed() {
@@ -166,6 +174,40 @@ func (r *reach) remedied(err error) string {
 			"with TLS (handshake_first), give --tls-first; else check --url, and " + way
 	}
 	return remedied(err)
+}
+
+// ended returns why the broker ended a connection.
+func ended(err error) string {
+	if refusal(err) {
+		return remedied(err)
+	}
+	return textOf(err)
+}
+
+// hungUp says whether a server closed the connection before it greeted this side.
+func hungUp(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.As(err, new(tls.RecordHeaderError))
+}
+
+// refusalAt connects to a server once more, and returns the error that the server reports when it
+// closes the connection. The NATS library does not read that error while it still writes.
+func (r *reach) refusalAt(address string) error {
+	conn, err := r.Dialer.Dial("tcp", address)
+	if err != nil {
+		return nil
+	}
+	defer conn.Close()
+	if conn.SetDeadline(time.Now().Add(time.Second)) != nil {
+		return nil
+	}
+	said, _ := io.ReadAll(io.LimitReader(conn, 64<<10))
+	_, after, found := strings.Cut(string(said), "-ERR '")
+	text, _, ended := strings.Cut(after, "'")
+	if !found || !ended {
+		return nil
+	}
+	return errors.New(strings.ToLower(text))
 }
 
 // textOf returns the text of an error without this side's port, which differs at each attempt.
@@ -186,10 +228,16 @@ func remedied(err error) string {
 		return err.Error()
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return expired(invalid.Cert, time.Now())
+	case errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAccountAuthExpired):
+		return strings.ToLower(text) + ": write new credentials to the same file: it is read again at " +
+			"each attempt"
 	case refusal(err):
 		// The server's text begins with capitals at the first attempt only.
 		return strings.ToLower(text) + ": the broker does not let this user in: check --creds, --nkey, " +
 			"or user and password in --url"
+	case strings.Contains(text, "connections exceeded"):
+		return text + ": the broker has as many connections as its max_connections, or that of this " +
+			"account or user, allows: raise it, or end other programs"
 	case errors.As(err, &unknown):
 		return fmt.Sprintf("host %s is not found (%s): check --url, and the network", unknown.Name,
 			unknown.Err)

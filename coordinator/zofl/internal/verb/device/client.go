@@ -180,8 +180,8 @@ func (d *deviceFlags) part(cmd *cobra.Command, cfg client.Config) error {
 	}
 	switch {
 	case errors.Is(err, bus.ErrPermission):
-		err = cli.Usage(fmt.Errorf("%w: the user needs what `zofl permissions` lists for %q in run %q, and "+
-			"whoever runs the broker grants it", err, d.id, d.run))
+		err = cli.Usage(fmt.Errorf("%w: the user needs what `zofl permissions` lists for %q in run %q, "+
+			"and whoever runs the broker grants it", err, d.id, d.run))
 	case errors.Is(err, bus.ErrSubscriptions):
 		err = cli.Usage(fmt.Errorf("%w: a device needs 4: raise max_subscriptions of the broker, or of "+
 			"this user", err))
