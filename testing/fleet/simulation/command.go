@@ -62,7 +62,7 @@ func (w *world) ordered() bool {
 func (w *world) leading(p *party) *coordinator.Coordinator {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if p.broker == nil || p.p == nil || w.server.busy(p.p) != nil {
+	if p.broker == nil || p.p == nil || w.server.busy(p.p) != nil || p.p.syncs > 0 {
 		return nil
 	}
 	return p.broker.c

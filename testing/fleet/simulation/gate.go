@@ -96,12 +96,15 @@ func (f gatedFile) astray(b []byte, off int64) int64 {
 		off < minAstray) {
 		return off
 	}
+	was, err := content(p.disk, f.path)
+	if err != nil { // the disk fails now
+		return off
+	}
 	at := max(off-p.astray, 0)
 	p.astray = 0
 	w.count("a write went astray")
 	w.note(f.g.p, "writes to %s at %d instead of %d", f.path, at, off)
 	if p.broker != nil {
-		was, _ := content(p.disk, f.path)
 		p.damage = &damage{path: f.path, was: was, whole: true}
 	}
 	return at

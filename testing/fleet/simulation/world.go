@@ -310,7 +310,7 @@ func (w *world) judge(p *party, err error) {
 	w.note(nil, "%s returns: %v", p.name, err)
 	switch {
 	case errors.Is(err, errStopped):
-	case p.device != nil && errors.Is(err, client.ErrRefused) && w.book.Retired(p.name):
+	case p.device != nil && errors.Is(err, client.ErrRefused) && w.book.EverRetired(p.name):
 		w.count("a retired device leaves")
 		p.device.left = true
 		p.away = time.Now().Add(never)

@@ -14,6 +14,7 @@ import (
 // orders are the commands that a coordinator acknowledged.
 type orders struct {
 	retired map[string]bool
+	ever    map[string]bool // were retired, even if the log lost that since
 	handed  string          // the reason that was handed to the log last
 	pause   string          // the reason of the stored pause; "": none
 	over    map[string]bool // reasons of the pauses that ended
@@ -22,10 +23,15 @@ type orders struct {
 	planned uint64          // the epoch whose coordinator acknowledged that
 }
 
-func newOrders() orders { return orders{retired: map[string]bool{}, over: map[string]bool{}} }
+func newOrders() orders {
+	return orders{retired: map[string]bool{}, ever: map[string]bool{}, over: map[string]bool{}}
+}
 
 // Retire notes that the log stored the retirement of a member.
-func (b *Book) Retire(id string) { b.orders.retired[id] = true }
+func (b *Book) Retire(id string) { b.orders.retired[id], b.orders.ever[id] = true, true }
+
+// EverRetired reports whether the log ever stored the retirement of a member.
+func (b *Book) EverRetired(id string) bool { return b.orders.ever[id] }
 
 // Unretire notes that the log lost a member, and with it that the member was retired.
 func (b *Book) Unretire(id string) { delete(b.orders.retired, id) }
@@ -98,9 +104,9 @@ func (b *Book) Opened() {
 
 // Undecided notes that the log lost its decisions, or that somebody set them back.
 func (b *Book) Undecided() {
-	retired := b.orders.retired
+	retired, ever := b.orders.retired, b.orders.ever
 	b.losses.paused, b.orders = 0, newOrders()
-	b.orders.retired, b.orders.unknown = retired, true
+	b.orders.retired, b.orders.ever, b.orders.unknown = retired, ever, true
 }
 
 // Planned notes that the coordinator of an epoch acknowledged a pause after a round.
