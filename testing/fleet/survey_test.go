@@ -175,7 +175,7 @@ func TestSurveyOfStep(t *testing.T) {
 		t.Errorf("survey %+v, want one of mu first", e)
 	}
 	for len(steps) < 5 {
-		steps = append(steps, r.awaitKind(report.RoundDone).Step)
+		steps = append(steps, r.awaitKind(report.RoundDone).RoundStep)
 	}
 	<-r.asked
 	r.replaceCoordinator()
@@ -189,7 +189,7 @@ func TestSurveyOfStep(t *testing.T) {
 	var losses []float32
 	for len(losses) < 30 {
 		e := r.awaitKind(report.RoundDone)
-		steps, losses = append(steps, e.Step), append(losses, e.Loss)
+		steps, losses = append(steps, e.RoundStep), append(losses, e.Loss)
 	}
 	r.over()
 	if slices.Max(steps[:5]) > 0 || slices.Min(steps[5:]) <= 0 ||
