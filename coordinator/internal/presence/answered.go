@@ -64,7 +64,16 @@ func (a *Answers) Set(m Device, bit uint8) {
 	}
 }
 
-// Why says how many devices declined. reasons has the number of declines for each reason.
+// cures are what a person can do about declines, by their reason.
+var cures = map[wire.DeclineReason]string{
+	wire.DeclineTime:     "raise deadline",
+	wire.DeclineLoss:     "their logs say why",
+	wire.DeclineBusy:     "their loss hangs",
+	wire.DeclineTooLarge: "raise max_scalar",
+}
+
+// Why says how many devices declined, and what to do. reasons has the number of declines for each
+// reason.
 func (a *Answers) Why(reasons []uint32) string {
 	if a.Declines == 0 {
 		return ""
@@ -73,6 +82,9 @@ func (a *Answers) Why(reasons []uint32) string {
 	for reason, count := range reasons {
 		if count > 0 && reason > 0 {
 			text += fmt.Sprintf("%s%d %v", sep, count, wire.DeclineReason(reason))
+			if cure := cures[wire.DeclineReason(reason)]; cure != "" {
+				text += " (" + cure + ")"
+			}
 			sep = ", "
 		}
 	}

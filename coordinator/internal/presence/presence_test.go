@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/wire"
 )
 
 // The list of absent members and the number of present members follow every change of a member's
@@ -144,5 +145,15 @@ func TestCount(t *testing.T) {
 		if got := c.Lacks(3); !strings.HasPrefix(got, want) {
 			t.Errorf("got %q, want %q at its beginning", got, want)
 		}
+	}
+}
+
+// TestWhy: a text about declines has their reasons, and what a person can do.
+func TestWhy(t *testing.T) {
+	reasons := make([]uint32, wire.DeclineLeaving+1)
+	reasons[wire.DeclinePolicy], reasons[wire.DeclineTime] = 1, 3
+	a := Answers{Declines: 4}
+	if got := a.Why(reasons); got != "; 4 declined: 1 policy, 3 time (raise deadline)" {
+		t.Errorf("%q", got)
 	}
 }
