@@ -37,7 +37,7 @@ class Run:
     final: Event = field(default_factory=dict)  # as `zofl simulate --json` prints the end
 
     def column(self, name: str) -> Numbers:
-        """A value of all rounds: loss, step, mu, perturbations, contributors, seconds, ..."""
+        """A value of all rounds: loss, step, round_step, mu, perturbations, contributors, ..."""
         return np.array([_number(row.get(name)) for row in self.rows], np.float64)
 
     @property
