@@ -48,7 +48,8 @@ func (f *serveFlags) open(ctx context.Context, logger *slog.Logger) (log runlog.
 
 // openDirectory opens the log in a directory, and learns the name of the run that it continues.
 func (f *serveFlags) openDirectory(ctx context.Context, logger *slog.Logger) (runlog.Log, error) {
-	if err := cli.CheckLog(f.store); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	// A place that is not there, or no directory, is for openLog to name.
+	if err := cli.CheckLog(f.store); err != nil && !errors.As(err, new(*fs.PathError)) {
 		return nil, cli.Usage(fmt.Errorf("--store: %w, or name a new directory in it", err))
 	}
 	if f.beginAnew {
