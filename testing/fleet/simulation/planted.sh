@@ -2,7 +2,7 @@
 # Plants bugs in a copy of the production code, one at a time. Fails unless the simulator
 # finds each of them, and finds nothing in the original.
 #
-#   planted.sh            all bugs, each within 10,000 seeds, or 2,000 of one kind of fault
+#   planted.sh            all bugs, each within 10,000 seeds, or 2,000 of some kinds of faults
 #   planted.sh NAME       one bug
 #   planted.sh --apply    checks only that each bug applies and compiles
 #   planted.sh --texts    checks only that each bug applies, in a second
@@ -227,7 +227,7 @@ under 'lose the tail' plant go-back-before-claim client/follow.go \
 ' \
 	'		return next{}, err
 '
-under 'lose the tail' plant claim-by-length coordinator/internal/engine/claims.go \
+under 'set a log back,stop' plant claim-by-length coordinator/internal/engine/claims.go \
 	'	return claim.N < max(c.Begins, 2) || known && tip == claim.Tip
 ' \
 	'	return claim.N < max(c.Begins, 2) || known && tip[0]|1 > 0
