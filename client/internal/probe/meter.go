@@ -39,14 +39,10 @@ func (m *meter) measured(calls uint64) time.Duration { return m.pace * time.Dura
 // that was slow once tries again.
 func (m *meter) doubt() { m.doubts++ }
 
-// tried makes the doubts part of the pace.
-func (m *meter) tried() { m.pace, m.doubts = m.pace>>m.doubts, 0 }
-
 // took counts a call that took d.
 func (m *meter) took(d time.Duration) {
-	m.tried()
 	m.queries++
-	m.pace = cmp.Or(m.pace, d)
+	m.pace, m.doubts = cmp.Or(m.pace>>m.doubts, d), 0
 	m.pace += (d - m.pace) / 8
 }
 
@@ -63,6 +59,5 @@ func (m *meter) lasted(d time.Duration) {
 // assumes that so many queries would have taken twice as long. So in the next round the device
 // declines at once if the time is too short.
 func (m *meter) gaveUp(d time.Duration, calls int) {
-	m.tried()
-	m.pace = max(m.pace, 2*d/time.Duration(1+calls))
+	m.pace, m.doubts = max(m.pace>>m.doubts, 2*d/time.Duration(1+calls)), 0
 }
