@@ -67,3 +67,32 @@ func TestDecayBesideAFoundStepIsTold(t *testing.T) {
 		}
 	}
 }
+
+// TestChangedDecayIsTold: `zofl change` warns of a decay beside a step that devices find, and not
+// beside a step that a person gives.
+func TestChangedDecayIsTold(t *testing.T) {
+	k := newKitchen(t)
+	k.device("a")
+	k.device("b")
+	k.reach(1)
+	for _, tt := range []struct {
+		fields []string
+		warns  bool
+	}{
+		{[]string{"server_decay=0.03"}, true},
+		{[]string{"server_decay=0.02", "step=0.1"}, false},
+		{[]string{"step=auto"}, true},
+		{[]string{"quorum=1"}, false},
+		{[]string{"server_decay=0"}, false},
+	} {
+		s, err := k.ask(append([]string{"change"}, tt.fields...)...)
+		if err != nil {
+			t.Fatal(tt.fields, err)
+		}
+		if strings.Contains(s.Warning, "pulls every parameter") != tt.warns {
+			t.Errorf("%v: warning %q", tt.fields, s.Warning)
+		}
+	}
+	p := start(t, "change", "server_decay=0.03", "--url", k.url, "--run", "kitchen")
+	p.says(&p.stderr, "server_decay=0.03 pulls every parameter")
+}

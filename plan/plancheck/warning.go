@@ -45,6 +45,27 @@ func FoundDecay(p *plan.Plan) string {
 	if p.ServerDecay == 0 || p.StepAuto == 0 || p.StepSize > 0 {
 		return ""
 	}
+	return decayText(p)
+}
+
+// ChangedDecay returns the warning of [FoundDecay] for a change during a run, or "". p is the plan
+// after the change. During a run its step may be the one that the devices have found, so p does not
+// tell that step from a person's. The warning is only for a change that sets the decay, or makes
+// devices find the step, and names no step.
+func ChangedDecay(c *plan.Change, p *plan.Plan) string {
+	decay, _ := plan.FieldNamed("server_decay")
+	step, _ := plan.FieldNamed("step")
+	sets := slices.Contains(c.Fields, step.Number)
+	switch {
+	case p.ServerDecay == 0 || p.StepAuto == 0 || sets && p.StepSize > 0:
+		return ""
+	case sets || slices.Contains(c.Fields, decay.Number):
+		return decayText(p)
+	}
+	return ""
+}
+
+func decayText(p *plan.Plan) string {
 	return fmt.Sprintf("server_decay=%v pulls every parameter towards 0 by %[1]v times the step, and "+
 		"step=auto finds a step as long as the model needs: where that is long, the pull is stronger "+
 		"than the loss. The run takes no step above %.3g, so that a round pulls by a tenth at most. "+

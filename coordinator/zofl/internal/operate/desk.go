@@ -12,6 +12,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/version"
 	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/plancheck"
 	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/wire"
 )
@@ -54,6 +55,9 @@ func (d *Desk) Do(verb string, r Request) (*Status, error) {
 	}
 	status := d.Status()
 	status.Pending = !done
+	if verb == VerbChange {
+		status.Warning = d.warning(r)
+	}
 	return &status, nil
 }
 
@@ -221,6 +225,17 @@ func (d *Desk) change(r Request) (bool, error) {
 		return e.Kind == report.Changed || refused(e, wire.KindChange)
 	}
 	return d.stored(changed, func() error { return d.c.Change(change) })
+}
+
+// warning returns what the plan may lack after a change, or "".
+func (d *Desk) warning(r Request) string {
+	change, err := ParseChange(r.Fields)
+	if err != nil {
+		return ""
+	}
+	now := d.c.Plan()
+	change.Apply(&now) // the plan does not have a pending change
+	return plancheck.ChangedDecay(change, &now)
 }
 
 // errEnds means that a change would end the run, and that the request does not allow that.

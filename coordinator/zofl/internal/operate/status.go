@@ -60,6 +60,8 @@ type Status struct {
 	// Pending says that the coordinator accepted the command but has not completed it: the command
 	// waits for the open round, or for the log.
 	Pending bool `json:"pending,omitempty"`
+	// Warning is, in the answer to a change, what the changed plan may lack.
+	Warning string `json:"warning,omitempty"`
 
 	Counters report.Counters `json:"counters"`
 	Dropped  uint64          `json:"dropped"`

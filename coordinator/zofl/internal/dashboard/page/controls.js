@@ -44,7 +44,7 @@ export class Controls {
     }
     if (!response.ok) throw new Error(answer.error);
     const done = answer.pending ? "accepted; it waits for the open round, or for the log" : "done";
-    say(`${verb}: ${done}`);
+    say(`${verb}: ${done}${answer.warning ? `. ${answer.warning}` : ""}`);
     return answer;
   }
 

@@ -66,6 +66,9 @@ func (o *operator) ask(cmd *cobra.Command, verb string, r operate.Request) error
 
 // show prints the coordinator's status after a command.
 func (o *operator) show(cmd *cobra.Command, verb string, status *operate.Status) error {
+	if status.Warning != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "zofl: %s\n", terminal.Plain(status.Warning))
+	}
 	if o.asJSON {
 		return json.NewEncoder(cmd.OutOrStdout()).Encode(status)
 	}
