@@ -195,8 +195,7 @@ func (e *estimation) classParts() error {
 		e.plan.Precision.Decode(g, e.block, 0)
 		for p, v := range g {
 			if !(abs(v) <= e.plan.MaxScalar) {
-				return fmt.Errorf("%w: |%v| > %v of class %d, perturbation %d", ErrTooLarge, v,
-					e.plan.MaxScalar, c, p)
+				return tooLarge(v, e.plan, fmt.Sprintf("of class %d, perturbation %d", c, p))
 			}
 		}
 		part := perclass.Part{Class: uint32(c), Count: uint32(s.counts[c]), Scalars: e.block}

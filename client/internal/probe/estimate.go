@@ -191,13 +191,20 @@ func (e *estimation) step(n uint64, k int, g []float32) error {
 	e.plan.Precision.Decode(g, e.block, 0)
 	for p, v := range g {
 		if !(abs(v) <= e.plan.MaxScalar) {
-			return fmt.Errorf("%w: |%v| > %v at step %d, perturbation %d; draw the same samples for all "+
-				"losses of a step, by the minibatch's seed, or else set a longer mu or a loss_unit",
-				ErrTooLarge, v, e.plan.MaxScalar, k, p)
+			return tooLarge(v, e.plan, fmt.Sprintf("at step %d, perturbation %d", k, p))
 		}
 	}
 	if k == first {
 		e.loss = loss
 	}
 	return nil
+}
+
+// tooLarge returns an [ErrTooLarge] with the likely causes, the most likely one first. Where a loss
+// jumps, a shorter mu makes the scalar larger.
+func tooLarge(v float32, p *plan.Plan, where string) error {
+	return fmt.Errorf("%w: |%v| > %v %s: if the loss is in whole numbers or steps, give "+
+		"`zofl change mu=auto`, or a longer mu; if it draws samples, draw them by the minibatch's seed, "+
+		"the same for all losses of a step; if it is steep, divide it by a constant", ErrTooLarge, v,
+		p.MaxScalar, where)
 }

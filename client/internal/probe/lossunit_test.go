@@ -1,6 +1,10 @@
 package probe
 
 import (
+	"context"
+	"errors"
+	"math"
+	"strings"
 	"testing"
 
 	"github.com/zofl/zofl/client/objective"
@@ -35,5 +39,27 @@ func TestScalarsInUnits(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestTooLargeNamesCauses: who has a loss in whole numbers reads of jumps first, and how to get
+// another mu.
+func TestTooLargeNamesCauses(t *testing.T) {
+	loss := func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
+		return math.Floor(1e9 * float64(x[0])), nil
+	}
+	s := newStepper(t, objective.Func(40, loss), 1, func(p *plan.Plan) { p.MaxScalar = 10 })
+	_, err := s.run(s.ctx)
+	if !errors.Is(err, ErrTooLarge) {
+		t.Fatal(err)
+	}
+	at := 0
+	for _, want := range []string{"> 10 at step 0", "whole numbers or steps", "`zofl change mu=auto`",
+		"a longer mu", "minibatch's seed", "steep"} {
+		next := strings.Index(err.Error(), want)
+		if next < at {
+			t.Errorf("%q is not after byte %d of %v", want, at, err)
+		}
+		at = next
 	}
 }

@@ -143,8 +143,7 @@ func (e *estimation) sketch() error {
 			return err
 		}
 		if e.scalars[p] = single(d); !(abs(e.scalars[p]) <= e.plan.MaxScalar) {
-			return fmt.Errorf("%w: |%v| > %v along direction %d of a sketch", ErrTooLarge,
-				e.scalars[p], e.plan.MaxScalar, p)
+			return tooLarge(e.scalars[p], e.plan, fmt.Sprintf("along direction %d of a sketch", p))
 		}
 		sum += mean
 	}

@@ -69,7 +69,7 @@ var cures = map[wire.DeclineReason]string{
 	wire.DeclineTime:     "raise deadline",
 	wire.DeclineLoss:     "their logs say why",
 	wire.DeclineBusy:     "their loss hangs",
-	wire.DeclineTooLarge: "raise max_scalar",
+	wire.DeclineTooLarge: "`zofl change mu=auto`, or a longer mu",
 }
 
 // Why says how many devices declined, and what to do. reasons has the number of declines for each

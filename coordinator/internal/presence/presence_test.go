@@ -156,4 +156,10 @@ func TestWhy(t *testing.T) {
 	if got := a.Why(reasons); got != "; 4 declined: 1 policy, 3 time (raise deadline)" {
 		t.Errorf("%q", got)
 	}
+	clear(reasons)
+	reasons[wire.DeclineTooLarge], a.Declines = 1, 1
+	if got := a.Why(reasons); !strings.Contains(got, "`zofl change mu=auto`, or a longer mu") ||
+		strings.Contains(got, "max_scalar") { // which precision=half cannot raise
+		t.Errorf("%q", got)
+	}
 }
