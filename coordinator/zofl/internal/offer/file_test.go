@@ -3,6 +3,7 @@ package offer
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -58,13 +59,21 @@ func (o *offeredFile) write(b []byte) {
 	}
 }
 
-// fetched fetches the file, and returns an error if its bytes are not those that were offered.
+// fetched fetches the file. It returns an error if the bytes are not those that were offered, or if
+// nobody offers the file.
 func (o *offeredFile) fetched() error {
-	err := o.request.Get(o.t.Context())
-	if err == nil {
-		err = os.Remove(o.request.Name)
+	ctx, cancel := context.WithCancelCause(o.t.Context())
+	defer cancel(nil)
+	request := o.request
+	request.Waiting = func(reason string) {
+		if strings.Contains(reason, "nobody offers the model") {
+			cancel(errors.New(reason))
+		}
 	}
-	return err
+	if err := request.Get(ctx); err != nil {
+		return errors.Join(err, context.Cause(ctx))
+	}
+	return os.Remove(o.request.Name)
 }
 
 // refuses returns what the logger was told, once a device has learned that nobody offers the model.
