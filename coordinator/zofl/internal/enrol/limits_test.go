@@ -1,6 +1,7 @@
 package enrol
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/coordinator/zofl/broker"
@@ -106,7 +108,7 @@ func TestManyConnections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	operator := enrolled(t, d, grant.Operator, "desk")
+	operator := append(enrolled(t, d, grant.Operator, "desk"), nats.NoReconnect())
 	var operators, devices []*nats.Conn
 	device := append(enrolled(t, d, grant.Device, "evil"), nats.NoReconnect())
 	for range 8 {
@@ -136,13 +138,40 @@ func TestManyConnections(t *testing.T) {
 		!strings.Contains(said, "zofl device revoke") {
 		t.Errorf("said %q", said)
 	}
-	// A device that left may come again.
-	for _, nc := range devices {
-		nc.Close()
+	// A device whose newest connection is gone may come again, and keeps the one before.
+	watch := dial(t, d, opts...)
+	gone, err := watch.SubscribeSync(subject)
+	if err == nil {
+		err = watch.Flush()
 	}
-	for range mostConnections {
-		if err := dial(t, d, device...).Flush(); err != nil {
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave(t, devices[7], gone)
+	for _, nc := range []*nats.Conn{dial(t, d, device...), devices[6]} {
+		if err := nc.Flush(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// leave closes a connection, and waits until the broker has said so.
+func leave(t *testing.T, nc *nats.Conn, events *nats.Subscription) {
+	t.Helper()
+	id, err := nc.GetClientID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	nc.Close()
+	for {
+		m, err := events.NextMsg(time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var event server.DisconnectEventMsg
+		if strings.HasSuffix(m.Subject, ".DISCONNECT") && json.Unmarshal(m.Data, &event) == nil &&
+			event.Client.ID == id {
+			return
 		}
 	}
 }
