@@ -80,13 +80,19 @@ func (c *Coordinator) append(ctx context.Context, o engine.Output) []engine.Outp
 	in := engine.Input{Kind: engine.InAppended, N: o.N}
 	in.Err = c.store(ctx, o)
 	var conflict *runlog.ConflictError
-	switch {
-	case in.Err == nil:
-	case errors.As(in.Err, &conflict) && conflict.N == o.N:
+	if errors.As(in.Err, &conflict) && conflict.N == o.N {
 		in.Kind, in.Frame = engine.InConflict, conflict.Record
-		if in.Handover, in.Err = runlog.HandoverOf(ctx, c.cfg.Log); in.Err != nil {
-			in.Kind = engine.InAppendFailed
-		}
+		in.Handover, in.Err = c.handedOver(ctx)
+	}
+	if in.Err != nil {
+		return c.unstored(ctx, in)
+	}
+	return c.step(in)
+}
+
+// unstored tells the core that the log did not store a record, and why.
+func (c *Coordinator) unstored(ctx context.Context, in engine.Input) []engine.Output {
+	switch {
 	case errors.Is(in.Err, runlog.ErrDeposed):
 		in.Kind = engine.InDeposed
 	case ctx.Err() != nil || c.isLost():
@@ -95,6 +101,13 @@ func (c *Coordinator) append(ctx context.Context, o engine.Output) []engine.Outp
 		in.Kind = engine.InAppendFailed
 	}
 	return c.step(in)
+}
+
+// handedOver returns what another coordinator stored with the log's last record.
+func (c *Coordinator) handedOver(ctx context.Context) ([]byte, error) {
+	limited, cancel := c.limit(ctx)
+	defer cancel()
+	return runlog.HandoverOf(limited, c.cfg.Log)
 }
 
 // handOver gives the log what it is to store with the record that queue begins with. If the log
@@ -112,8 +125,7 @@ func (c *Coordinator) handOver(ctx context.Context, state []byte,
 	if err == nil {
 		return queue
 	}
-	failed := c.step(engine.Input{Kind: engine.InAppendFailed, N: n, Err: err})
-	return append(queue[1:], failed...)
+	return append(queue[1:], c.unstored(ctx, engine.Input{N: n, Err: err})...)
 }
 
 // store stores a record, after the vector that the record names.
