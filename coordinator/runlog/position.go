@@ -27,9 +27,9 @@ type Position struct {
 	Rounds     uint64    // the number of the last round
 	Point      Point     // the first phase of a round whose second phase is due
 	LastStep   LastStep
-	Change     *plan.Change // the last record; nil: it changes nothing
-	LastRound  uint64       // the last record of a round
-	Squares    Squares      // means of squared scalars, by which step=auto scales steps
+	Failed     bool    // the last record is [NotFound]
+	LastRound  uint64  // the last record of a round
+	Squares    Squares // means of squared scalars, by which step=auto scales steps
 	End        *wire.End
 	history    history     // the state after each record
 	vectors    vectorNames // names of the vectors that the log keeps
@@ -61,7 +61,7 @@ func (p *Position) Apply(record []byte) (wire.Record, error) {
 	if err != nil {
 		return r, err
 	}
-	plan, rounds, point := p.Plan, p.Rounds, p.Point
+	plan, rounds, point, failed := p.Plan, p.Rounds, p.Point, false
 	switch r.Kind {
 	case wire.KindPlan:
 		plan, p.FirstEpoch = *r.Plan, r.Epoch
@@ -70,6 +70,7 @@ func (p *Position) Apply(record []byte) (wire.Record, error) {
 			return r, err
 		}
 	case wire.KindChange:
+		failed = isNotFound(&p.Plan, r.Change)
 		if plan, err = Changed(&p.Plan, r.Change); err != nil {
 			return r, fmt.Errorf("record %d: %w: %w", r.N, ErrCorrupt, err)
 		}
@@ -81,8 +82,8 @@ func (p *Position) Apply(record []byte) (wire.Record, error) {
 		plan, rounds, point = p.history.at(r.To)
 	}
 	before := p.Plan.StepSize
-	p.Chain, p.LastEpoch, p.Plan, p.Rounds, p.Point, p.End, p.Change = end, r.Epoch, plan, rounds,
-		point, r.End, r.Change
+	p.Chain, p.LastEpoch, p.Plan, p.Rounds, p.Point, p.End, p.Failed = end, r.Epoch, plan, rounds,
+		point, r.End, failed
 	p.step(&r, before)
 	p.history.add(p, &r)
 	p.retain(&r)

@@ -24,13 +24,19 @@ func NotFound(p *plan.Plan) *plan.Change {
 	return c
 }
 
+// isNotFound says whether a change of a plan is NotFound. A person who sets mu, and has devices
+// look for the step, changes one of the two.
+func isNotFound(p *plan.Plan, c *plan.Change) bool {
+	return slices.Equal(c.Fields, []uint64{fieldMu, fieldStep}) && p.StepSize == 0 &&
+		c.Values.StepSize == 0 && c.Values.Mu == p.Mu
+}
+
 // Search returns what the log's end tells.
 func (p *Position) Search() Search {
 	last := max(p.LastRound, 1)
 	return Search{
-		Idle: p.N == p.LastRound,
-		Failed: p.Change != nil && p.Plan.StepSize == 0 &&
-			slices.Equal(p.Change.Fields, []uint64{fieldMu, fieldStep}),
-		Tries: max(p.N, last) - last,
+		Idle:   p.N == p.LastRound,
+		Failed: p.Failed,
+		Tries:  max(p.N, last) - last,
 	}
 }

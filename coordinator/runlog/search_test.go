@@ -1,53 +1,71 @@
 package runlog
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/wire"
 )
 
 // The end of a log tells whether devices looked for the step in vain. A person who asks for the
 // step writes another change.
 func TestSearch(t *testing.T) {
-	p := &plan.Plan{LocalFields: plan.LocalFields{StepAuto: 1}}
-	found := &plan.Plan{LocalFields: plan.LocalFields{StepAuto: 1, StepSize: 2}}
-	for i, test := range []struct {
-		n, round uint64
-		change   *plan.Change
-		plan     *plan.Plan
-		want     Search
-	}{
-		{1, 0, nil, p, Search{}},
-		{2, 0, &plan.Change{Fields: []uint64{fieldMu}}, p, Search{Tries: 1}},
-		{6, 6, nil, p, Search{Idle: true}},
-		{7, 6, NotFound(p), p, Search{Failed: true, Tries: 1}},
-		{8, 6, &plan.Change{Fields: []uint64{fieldStep}}, p, Search{Tries: 2}},
-		{9, 6, &plan.Change{Fields: []uint64{fieldMu, fieldStep}}, found, Search{Tries: 3}},
-		{10, 6, nil, p, Search{Tries: 4}}, // a rollback
-	} {
-		at := Position{Chain: Chain{N: test.n}, LastRound: test.round, Change: test.change,
-			Plan: *test.plan}
-		if got := at.Search(); got != test.want {
-			t.Errorf("%d: %+v, want %+v", i, got, test.want)
+	p := chaintest.Plan(t)
+	p.Run = "search"
+	_, err := planfile.SetAll(p, []string{"server_rule=normalized", "step=auto", "mu=auto"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var at Position
+	apply := func(r wire.Record) {
+		t.Helper()
+		if r.N, r.Prev, r.Epoch = at.N+1, at.Hash, 1; r.N == 1 {
+			r.Prev, r.Plan = wire.Genesis(p.Run), p
+		}
+		if _, err := at.Apply(r.Append(nil)); err != nil {
+			t.Fatal(err)
 		}
 	}
-}
-
-// Apply notes the last round and the last change.
-func TestSearchFollowsTheLog(t *testing.T) {
-	log := &Memory{}
-	chaintest.Append(t, log, chaintest.Records(t, 3))
-	_, add := continueLog(t, log)
-	change := &plan.Change{Fields: []uint64{fieldMu}, Values: plan.Plan{
-		ProbeFields: plan.ProbeFields{Mu: 0.5}}}
-	add(wire.Record{Kind: wire.KindChange, Change: change})
-	add(wire.Record{Kind: wire.KindRollback, To: 3})
-	for last, want := range map[uint64]Search{3: {Idle: true}, 4: {Tries: 1}, 5: {Tries: 2}} {
-		got, err := Replay(t.Context(), log, last, func([]byte) {})
-		if err != nil || got.Search() != want || (got.Change != nil) != (last == 4) {
-			t.Errorf("after record %d: %+v, %v, %v, want %+v", last, got.Search(), got.Change, err, want)
+	change := func(settings ...string) {
+		t.Helper()
+		c := &plan.Change{}
+		for _, s := range settings {
+			name, value, _ := strings.Cut(s, "=")
+			if err := planfile.SetChange(c, name, value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		apply(wire.Record{Kind: wire.KindChange, Change: c})
+	}
+	round := func() {
+		t.Helper()
+		apply(wire.Record{Kind: wire.KindRound, Round: &wire.Round{Round: at.Rounds + 1, StepSize: 0.5,
+			Perturbations: p.Perturbations, Contributors: 1, Terms: []wire.Term{{}}}})
+	}
+	notFound := func() { apply(wire.Record{Kind: wire.KindChange, Change: NotFound(&at.Plan)}) }
+	for i, test := range []struct {
+		record func()
+		want   Search
+	}{
+		{func() { apply(wire.Record{Kind: wire.KindPlan}) }, Search{}},
+		{func() { change("mu=0.5") }, Search{Tries: 1}},
+		{round, Search{Idle: true}},
+		{notFound, Search{Failed: true, Tries: 1}},
+		{func() { change("step=auto") }, Search{Tries: 2}},
+		{func() { change("mu=0.25", "step=auto") }, Search{Tries: 3}},
+		{notFound, Search{Failed: true, Tries: 4}},
+		{func() { change("step=2") }, Search{Tries: 5}},
+		{func() { change("mu=0.25", "step=auto") }, Search{Tries: 6}},
+		{notFound, Search{Failed: true, Tries: 7}},
+		{func() { apply(wire.Record{Kind: wire.KindRollback, To: 3}) }, Search{Tries: 8}},
+		{round, Search{Idle: true}},
+	} {
+		test.record()
+		if got := at.Search(); got != test.want {
+			t.Errorf("%d: %+v, want %+v", i, got, test.want)
 		}
 	}
 }
