@@ -107,7 +107,7 @@ type lease struct {
 	register
 	own  claim
 	last func() uint64 // the log's last record, as far as known
-	seen atomic.Uint64 // the last record that another coordinator's claim named
+	seen atomic.Uint64 // the last record that a claim named
 	told waiting
 
 	rev  uint64 // of our claim; 0 when another coordinator may hold the lease
@@ -142,15 +142,15 @@ func (l *lease) value() []byte {
 	return b
 }
 
-// ours says whether this log wrote a stored claim. If another coordinator wrote the claim, ours
-// notes the last record that the claim names.
+// ours says whether this log, or an earlier one of the same owner, wrote a stored claim. ours notes
+// the last record that the claim names.
 func (l *lease) ours(stored []byte) bool {
 	var c claim
-	if json.Unmarshal(stored, &c) != nil || c.ID != l.own.ID {
-		l.seen.Store(max(l.seen.Load(), c.Last))
+	if json.Unmarshal(stored, &c) != nil {
 		return false
 	}
-	return true
+	l.seen.Store(max(l.seen.Load(), c.Last))
+	return c.ID == l.own.ID
 }
 
 // holds stops the renewals, and says whether this log still held the lease.
