@@ -124,10 +124,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Timeout says whether the proxy did not answer in time.
-func (e *Error) Timeout() bool {
-	var timeout net.Error
-	return errors.As(e.Err, &timeout) && timeout.Timeout()
-}
+func (e *Error) Timeout() bool { return timedOut(e.Err) }
 
 func hostOf(address string) string {
 	host, _, err := net.SplitHostPort(address)

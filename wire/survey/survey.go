@@ -56,6 +56,10 @@ const FirstRounds = 5
 // averaged move without decay.
 const MostDecay = 0.1
 
+// Rounding is the relative error of a loss that single-precision arithmetic may cause. Losses that
+// differ by less tell nothing.
+const Rounding = 0x1p-20
+
 // Directions is the most directions that a device tries in a survey of kind [Mu]. A loss that
 // depends equally on a few parameters, such as their squared distance from a point, has no slope
 // along many directions with elements of +-1: with two parameters, along half of these directions.

@@ -176,9 +176,6 @@ func (e *estimation) surveyMu() error {
 	return nil
 }
 
-// rounding is the relative error of a loss that single-precision arithmetic may cause.
-const rounding = 0x1p-20
-
 // bends sets the odd and even differences for all distances along direction p, and returns the
 // sides of the odd ones.
 func (e *estimation) bends(base float64, p int) (sides, error) {
@@ -205,7 +202,7 @@ func side(plus, minus float64) float64 {
 	differ := math.Abs(plus - minus)
 	if sum := math.Abs(plus) + math.Abs(minus); sum-sum != 0 {
 		return math.NaN()
-	} else if differ <= rounding*sum {
+	} else if differ <= survey.Rounding*sum {
 		return 0
 	}
 	return differ

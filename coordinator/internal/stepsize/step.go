@@ -102,15 +102,12 @@ func step(values [][]float32) (r survey.Result, level bool) {
 	return r, false
 }
 
-// rounding is the relative error of a loss that single-precision arithmetic may cause.
-const rounding = 0x1p-20
-
 // unchanged says whether no device's loss changes up to a length, but for rounding.
 func unchanged(values [][]float32, length float32) bool {
 	for _, v := range values {
 		for i, at := range survey.Lengths() {
 			rise := math.Abs(float64(v[1+i]))
-			if at <= length && !(rise <= rounding*math.Abs(float64(v[0]))) {
+			if at <= length && !(rise <= survey.Rounding*math.Abs(float64(v[0]))) {
 				return false
 			}
 		}
