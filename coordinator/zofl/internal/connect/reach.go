@@ -10,7 +10,6 @@ import (
 	"net"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -186,8 +185,9 @@ func ended(err error) string {
 
 // hungUp says whether a server closed the connection before it greeted this side.
 func hungUp(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) ||
-		errors.Is(err, syscall.ECONNRESET) || errors.As(err, new(tls.RecordHeaderError))
+	var op *net.OpError // whose cause has another number on Windows
+	broke := errors.As(err, &op) && (op.Op == "read" || op.Op == "write") && !op.Timeout()
+	return broke || errors.Is(err, io.EOF) || errors.As(err, new(tls.RecordHeaderError))
 }
 
 // refusalAt connects to a server once more, and returns the error that the server reports when it
