@@ -47,7 +47,7 @@ func TestUnmaskedIsKept(t *testing.T) {
 		return o
 	}
 	o := life()
-	if o.Unmasked(1) {
+	if o.Unmasked(1) || o.Worked() {
 		t.Error("a new device unmasked record 1")
 	}
 	for _, n := range []uint64{7, 5} {
@@ -55,7 +55,7 @@ func TestUnmaskedIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if o = life(); !o.Unmasked(7) || !o.Unmasked(6) || o.Unmasked(8) {
+	if o = life(); !o.Unmasked(7) || !o.Unmasked(6) || o.Unmasked(8) || !o.Worked() {
 		t.Error("the next life does not know what was unmasked")
 	}
 	nonce := [secagg.NonceLen]byte{}

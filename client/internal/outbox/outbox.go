@@ -122,7 +122,9 @@ func (o *Outbox) Frame(a *Ask, tip wire.Tip) []byte {
 func (o *Outbox) Contributed(n uint64) bool { return o.reply.n == n && o.reply.frame != nil }
 
 // Worked says whether this device has ever contributed, as far as it remembers.
-func (o *Outbox) Worked() bool { return o.reply.frame != nil || o.upload.n > 0 }
+func (o *Outbox) Worked() bool {
+	return o.reply.frame != nil || o.upload.n > 0 || o.unmasking.n > 0
+}
 
 // Kept says whether the store has the last contribution. If the store failed to save the
 // contribution, Kept tries again. An error is the Recorder's.
