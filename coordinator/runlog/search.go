@@ -10,7 +10,7 @@ import (
 type Search struct {
 	Idle   bool   // the last record is a round: nothing has changed since
 	Failed bool   // the last record is [NotFound]: devices looked for the step in vain
-	Tries  uint64 // records since the last round, or since record 1
+	Tries  uint64 // records since the last round, or since the log's beginning
 }
 
 // fieldMu is the number of mu among [plan.Fields].
@@ -33,7 +33,7 @@ func isNotFound(p *plan.Plan, c *plan.Change) bool {
 
 // Search returns what the log's end tells.
 func (p *Position) Search() Search {
-	last := max(p.LastRound, 1)
+	last := max(p.LastRound, p.Begins, 1)
 	return Search{
 		Idle:   p.N == p.LastRound,
 		Failed: p.Failed,

@@ -69,3 +69,12 @@ func TestSearch(t *testing.T) {
 		}
 	}
 }
+
+// A log that begins with a state has no earlier tries.
+func TestSearchOfABase(t *testing.T) {
+	for n, want := range map[uint64]Search{40: {}, 41: {Tries: 1}} {
+		if got := (&Position{Chain: Chain{N: n}, Begins: 40}).Search(); got != want {
+			t.Errorf("after record %d: %+v, want %+v", n, got, want)
+		}
+	}
+}
