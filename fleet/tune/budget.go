@@ -27,6 +27,8 @@ const (
 // A budget is a number of loss evaluations, and how the stages divide them.
 type budget struct {
 	left    uint64
+	free    uint64 // evaluations beside those of the start and of stages mu and line
+	round   uint64 // evaluations of a round
 	judge   uint64 // evaluations to judge a trial
 	first   uint64 // evaluations of a trial before its first round
 	short   uint64 // rounds of a trial of stage bracket
@@ -99,10 +101,28 @@ func budgetOf(t *tuning) (b budget, err error) {
 			"give %d or more: the brackets and three trials of %d rounds take as many, of %d devices; "+
 				"the default is %d", least, leastRounds, devices, Budget(p, devices))}
 	}
-	free := b.left - fixed
+	b.free, b.round = b.left-fixed, round
+	b.divide(t.cfg.Rounds)
+	return b, nil
+}
+
+// spare takes n evaluations from those that the stages after mu do not need, and reports whether
+// there are so many.
+func (b *budget) spare(n, rounds uint64) bool {
+	if b.free < n+3*(b.first+leastRounds*b.round+b.judge) {
+		return false
+	}
+	b.take(n)
+	b.free -= n
+	b.divide(rounds)
+	return true
+}
+
+// divide divides the free evaluations among the stages of a run of this many rounds.
+func (b *budget) divide(rounds uint64) {
+	free, round := b.free, b.round
 	b.short = min(max(free/(40*round), leastRounds), shortRounds)
 	b.long = max(free*2/5/3, b.first+round+b.judge) - b.first - b.judge
-	b.long = min(max(b.long/round, leastRounds), max(t.cfg.Rounds, leastRounds))
+	b.long = min(max(b.long/round, leastRounds), max(rounds, leastRounds))
 	b.bracket = 3 * (b.first + b.long*round + b.judge)
-	return b, nil
 }

@@ -25,9 +25,8 @@ func (t *tuning) tuneMu(ctx context.Context) error {
 		t.because("mu stays: a surrogate has none.")
 		return nil
 	}
-	t.spend(uint64(len(t.cfg.Devices)) * uint64(1+2*len(decades)))
 	values := muValues(t.plan)
-	parts, err := t.parts(ctx, values)
+	parts, measured, err := t.parts(ctx, values)
 	if err != nil {
 		return err
 	}
@@ -36,7 +35,7 @@ func (t *tuning) tuneMu(ctx context.Context) error {
 	for k := range values {
 		ratios[k] = ratio(parts, k)
 		trial := t.settings("mu", t.plan)
-		trial.Mu, trial.Ratio, trial.Queries = values[k], ratios[k], 2*uint64(len(parts))
+		trial.Mu, trial.Ratio, trial.Queries = values[k], ratios[k], 2*measured
 		if k == 0 {
 			trial.Queries += uint64(len(parts))
 		}
@@ -105,34 +104,93 @@ func muValues(p *plan.Plan) []float32 {
 	return values
 }
 
-// parts returns for each device the odd parts of the differences at all mu, then the even parts.
-func (t *tuning) parts(ctx context.Context, values []float32) ([][]float64, error) {
+// parts returns for each device the odd parts of the differences at all mu, then the even parts. A
+// device measures along its first direction with a slope, as in a survey of a run: a jump beside x
+// is no slope. If none of the directions that the budget allows has one, the parts are of the first
+// along which the loss changes at all. measured counts directions over all devices.
+func (t *tuning) parts(ctx context.Context, values []float32) (
+	parts [][]float64, measured uint64, err error) {
+	devices := uint64(len(t.cfg.Devices))
+	t.spend(devices * uint64(1+2*len(values)))
+	bases, err := t.each(ctx, func(ctx context.Context, i int) ([]float64, error) {
+		base, err := lossOf(ctx, t.cfg.Devices[i], t.x, t.batch(i, muSeed))
+		return []float64{base}, err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	rows := make([]bends, devices)
+	for p := range survey.Directions {
+		left := uint64(0)
+		for i := range rows {
+			if !rows[i].sides.Sloped() || p == 0 {
+				left++
+			}
+		}
+		more := left * uint64(2*len(values))
+		if left == 0 || p > 0 && !t.budget.spare(more, t.cfg.Rounds) {
+			break
+		}
+		if measured += left; p > 0 {
+			t.result.Queries += more
+		}
+		if err := t.bend(ctx, p, values, bases, rows); err != nil {
+			return nil, 0, err
+		}
+	}
+	for i := range rows {
+		parts = append(parts, rows[i].parts)
+	}
+	return parts, measured, nil
+}
+
+// bends are what a device's losses along a direction say: the odd and the even parts of their
+// differences.
+type bends struct {
+	parts []float64
+	sides survey.Sides // of the last direction
+	found bool         // the loss changes along the direction of parts
+}
+
+// bend measures along direction p for the devices that have no slope yet.
+func (t *tuning) bend(ctx context.Context, p int, values []float32, bases [][]float64,
+	rows []bends) error {
 	// Only one goroutine may use a replica's directions.
-	directions := make([]func(dst []float32, mu float32), len(t.cfg.Devices))
+	directions := make([]func(dst []float32, mu float32), len(rows))
 	for i := range directions {
-		z := t.replica.Direction(2, 0, 0, prng.Slot(uint32(i)))
+		z := t.replica.Direction(2, 0, p, prng.Slot(uint32(i)))
 		directions[i] = func(dst []float32, mu float32) { t.replica.Perturb(dst, t.x, 0, mu, &z) }
 	}
-	return t.each(ctx, func(ctx context.Context, i int) ([]float64, error) {
-		device, b, x := t.cfg.Devices[i], t.batch(i, muSeed), make([]float32, len(t.x))
-		base, err := lossOf(ctx, device, t.x, b)
-		if err != nil {
-			return nil, err
+	_, err := t.each(ctx, func(ctx context.Context, i int) ([]float64, error) {
+		if p > 0 && rows[i].sides.Sloped() {
+			return nil, nil
 		}
-		row := make([]float64, 2*len(values))
+		device, b, x := t.cfg.Devices[i], t.batch(i, muSeed), make([]float32, len(t.x))
+		row, sides := make([]float64, 2*len(values)), survey.Sides{}
 		for k, mu := range values {
 			var side [2]float64
 			for s, signed := range []float32{mu, -mu} {
 				directions[i](x, signed)
+				var err error
 				if side[s], err = lossOf(ctx, device, x, b); err != nil {
 					side[s] = math.Inf(1) // so far away a loss may fail
 				}
 			}
 			row[k] = (side[0] - side[1]) / 2
-			row[len(values)+k] = (side[0]+side[1])/2 - base
+			row[len(values)+k] = (side[0]+side[1])/2 - bases[i][0]
+			sides = append(sides, survey.Side(side[0], side[1]))
 		}
-		return row, nil
+		rows[i].take(row, sides)
+		return nil, nil
 	})
+	return err
+}
+
+// take keeps the parts along a direction with a slope, or else along the first that changes.
+func (b *bends) take(row []float64, sides survey.Sides) {
+	if b.sides = sides; b.parts == nil || sides.Sloped() || !b.found && sides.Change() {
+		b.parts, b.found = row, sides.Change()
+	}
 }
 
 // ratio returns the even part of the loss divided by the odd part at distance number k. Each part

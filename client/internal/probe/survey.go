@@ -163,10 +163,10 @@ func (e *estimation) surveyMu() error {
 	var changed []float32
 	for p := range survey.Directions {
 		s, err := e.bends(base, p)
-		if err != nil || s.sloped() {
+		if err != nil || s.Sloped() {
 			return err
 		}
-		if s.changes() && changed == nil {
+		if s.Change() && changed == nil {
 			changed = slices.Clone(e.scalars)
 		}
 	}
@@ -178,10 +178,10 @@ func (e *estimation) surveyMu() error {
 
 // bends sets the odd and even differences for all distances along direction p, and returns the
 // sides of the odd ones.
-func (e *estimation) bends(base float64, p int) (sides, error) {
+func (e *estimation) bends(base float64, p int) (survey.Sides, error) {
 	distances := survey.Distances()
 	odd, even := e.scalars[1:], e.scalars[1+len(distances):]
-	var s sides
+	var s survey.Sides
 	for i, mu := range distances {
 		plus, minus, err := e.pair(mu, p)
 		if err != nil {
@@ -189,45 +189,9 @@ func (e *estimation) bends(base float64, p int) (sides, error) {
 		}
 		odd[i] = single((plus - minus) / 2)
 		even[i] = single((plus-base)/2 + (minus-base)/2)
-		s = append(s, side(plus, minus))
+		s = append(s, survey.Side(plus, minus))
 	}
 	return s, nil
-}
-
-// sides say, for each distance along a direction, by how much the losses at its two ends differ: 0
-// up to rounding, NaN if a loss is not finite.
-type sides []float64
-
-func side(plus, minus float64) float64 {
-	differ := math.Abs(plus - minus)
-	if sum := math.Abs(plus) + math.Abs(minus); sum-sum != 0 {
-		return math.NaN()
-	} else if differ <= survey.Rounding*sum {
-		return 0
-	}
-	return differ
-}
-
-// changes says whether the loss changes along the direction at any distance.
-func (s sides) changes() bool {
-	return slices.ContainsFunc(s, func(differ float64) bool { return differ != 0 })
-}
-
-// sloped says whether the direction shows a slope. A slope still counts at the longest distance, or
-// grows with the distance. What differs only at shorter distances, and does not grow, is a jump: a
-// loss in whole numbers may have one beside x, even along a direction without a slope. If no loss
-// is finite, other directions would not help, and sloped returns true.
-func (s sides) sloped() bool {
-	last := -1.0
-	for i, differ := range s {
-		if differ == differ {
-			last = differ
-		}
-		if i >= 2 && s[i-2] > 0 && s[i-1] >= 2*s[i-2] && differ >= 10*s[i-2] {
-			return true
-		}
-	}
-	return last != 0
 }
 
 // base returns the loss at x, which must be finite. The reply's loss is this loss.
