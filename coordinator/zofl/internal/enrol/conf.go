@@ -22,8 +22,9 @@ const (
 	mostSubscriptions = 256
 	// deviceSubscriptions is for a connection of a device or witness, which has fewer than 8.
 	deviceSubscriptions = 32
-	// mostPending is how many bytes the server keeps for a connection that does not read.
-	mostPending = 4 << 20
+	// mostPending is how many bytes the server keeps for a connection that does not read. A busy
+	// coordinator has up to a piece of a vector, 64 KiB, from each device of a dense run.
+	mostPending = 16 << 20
 	// handshake is how long, in seconds, a connection may take for TLS, and then to log in.
 	handshake = 5
 )
