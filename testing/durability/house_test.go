@@ -182,7 +182,10 @@ func (w *watched) Append(ctx context.Context, n uint64, record []byte) error {
 		h := w.house
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		h.acked[n], h.last = wire.HashRecord(record), max(h.last, n)
+		h.last = max(h.last, n)
+		if _, known := h.acked[n]; !known { // another record at its place means that it is lost
+			h.acked[n] = wire.HashRecord(record)
+		}
 	}
 	return err
 }
