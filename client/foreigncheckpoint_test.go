@@ -44,7 +44,7 @@ func TestForeignCheckpoint(t *testing.T) {
 		{"others read", small, reading(other, nil), replica.ErrInitial, "digest"},
 		{"none can be read", small, reading(nil, errors.New("the disk is gone")),
 			replica.ErrInitial, "the disk is gone"},
-		{"no initial", small, start(nil), replica.ErrInitial, "Initial is nil"},
+		{"no initial", small, start(nil), replica.ErrInitial, "this device has none: give those"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

@@ -172,7 +172,7 @@ func (c *Config) owns(p *plan.Plan) error {
 		return fmt.Errorf("%w: the file has %d, this model %d", ErrDim, p.Dim, c.Dim)
 	case p.Pool > 0 && p.Initial == plan.Given && !c.gives():
 		return fmt.Errorf("%w: a pool's coefficients are of the given parameters: give "+
-			"Config.Initial", ErrInitial)
+			"those that the plan was made with", ErrInitial)
 	}
 	return nil
 }

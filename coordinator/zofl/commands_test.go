@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -195,4 +196,30 @@ func TestFlagsOfALog(t *testing.T) {
 		_, err := zofl(t, c.args...)
 		t.Run(strings.Join(c.args[:1], " "), func(t *testing.T) { refused(t, err, c.want) })
 	}
+}
+
+// TestInitialIsMissing: a device whose checkpoint is of a given model hears which flag to give, not
+// which field of a Go program. With the flag it goes on.
+func TestInitialIsMissing(t *testing.T) {
+	start := filepath.Join(t.TempDir(), "start.f32")
+	if err := os.WriteFile(start, make([]byte, 4*kitchenDim), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k := newKitchenOf(t, []string{"--initial", start, "--set", "members=1", "--set", "target=1"})
+	args := []string{"client", "--url", k.url, "--run", "kitchen", "--id", "a", "--objective", "bowl",
+		"--dim", fmt.Sprint(kitchenDim), "--store", filepath.Join(k.dir, "a")}
+	whole := append(args, "--initial", start)
+	device := background(t, whole...)
+	k.reach(5)
+	if err := device.stop(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := zofl(t, args...)
+	refused(t, err, []string{"--initial is missing", "checkpoint", "that the plan was made with"})
+	if err != nil && strings.Contains(err.Error(), "Config") {
+		t.Errorf("it names a field of a Go program: %v", err)
+	}
+	n := k.reach(1).N
+	background(t, whole...)
+	k.reach(n + 3)
 }

@@ -136,7 +136,8 @@ func (f *Follower) loadCheckpoint() (r *replica.Replica, h replica.History, err 
 	})
 	if err == nil && r.Plan().Initial == plan.Given && f.cfg.Replica.Initial == nil &&
 		f.cfg.Replica.ReadInitial == nil {
-		err = fmt.Errorf("%w: %w: Config.Initial is nil", replica.ErrForeign, replica.ErrInitial)
+		err = fmt.Errorf("%w: %w: this device has none: give those that the plan was made with",
+			replica.ErrForeign, replica.ErrInitial)
 	}
 	return r, h, err
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
+	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
 	"github.com/zofl/zofl/coordinator/zofl/internal/garbage"
@@ -179,6 +180,8 @@ func (d *deviceFlags) part(cmd *cobra.Command, cfg client.Config) error {
 		err = d.wrongKey()
 	}
 	switch {
+	case errors.Is(err, replica.ErrInitial) && d.initial.File == "":
+		err = cli.Usage(fmt.Errorf("--initial is missing: %w", err))
 	case errors.Is(err, bus.ErrPermission):
 		err = cli.Usage(fmt.Errorf("%w: the user needs what `zofl permissions` lists for %q in run %q, "+
 			"and whoever runs the broker grants it", err, d.id, d.run))
