@@ -123,3 +123,26 @@ func TestOldRosterIsSealed(t *testing.T) {
 		closeLog(t, f)
 	}
 }
+
+// TestRosterIsMadeAgain: a roster that somebody removed can be made by hand, as the error says. The
+// members keep their slots, and all records are there.
+func TestRosterIsMadeAgain(t *testing.T) {
+	path, _ := withRoster(t)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(filepath.Dir(path)); !errors.Is(err, runlog.ErrCorrupt) ||
+		!strings.Contains(err.Error(), `make it: the line "zofl roster 1", then each member's id`) {
+		t.Errorf("got %v, want an error that says what a person can do", err)
+	}
+	writeFile(t, path, []byte("zofl roster 1\na\nb\ndevice-3\n"))
+	f := openLog(t, filepath.Dir(path))
+	defer closeLog(t, f)
+	if _, err := f.Begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if members, err := f.Members(); err != nil || f.Last() != 3 ||
+		!slices.Equal(members, []string{"a", "b", "device-3"}) {
+		t.Errorf("%v, %v; %d records", members, err, f.Last())
+	}
+}

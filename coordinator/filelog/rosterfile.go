@@ -49,8 +49,9 @@ func openRoster(fsys disk.FS, path string, first wire.Hash) (*rosterFile, error)
 		err = r.read(text)
 	}
 	if err == nil && r.absent && first != (wire.Hash{}) {
-		err = fmt.Errorf("%w: the file is missing, and the log has records: restore it from a copy",
-			runlog.ErrCorrupt)
+		err = fmt.Errorf("%w: the file is missing, and the log has records: restore it from a "+
+			"copy, or make it: the line \"zofl roster 1\", then each member's id on a line, in the order "+
+			"of slots; or give `zofl recover` a device's checkpoint", runlog.ErrCorrupt)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("roster: %w", err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -222,4 +223,33 @@ func TestInitialIsMissing(t *testing.T) {
 	n := k.reach(1).N
 	background(t, whole...)
 	k.reach(n + 3)
+}
+
+// TestRosterIsMadeByHand: the roster of a log is removed under a running serve. The next serve says
+// how to make it again, and then goes on.
+func TestRosterIsMadeByHand(t *testing.T) {
+	k := newKitchen(t)
+	k.device("a")
+	k.device("b")
+	n := k.reach(5).N
+	roster := filepath.Join(k.log, "roster")
+	was, err := os.ReadFile(roster)
+	first, second := "a", "b"
+	if strings.Index(string(was), "+b\n") < strings.Index(string(was), "+a\n") {
+		first, second = second, first
+	}
+	if err := errors.Join(err, os.Remove(roster), k.lead.stop()); err != nil {
+		t.Fatal(err)
+	}
+	again := []string{"serve", k.plan, "--store", k.log, "--json", "--listen",
+		strings.TrimPrefix(k.url, "nats://")}
+	if _, err := zofl(t, again...); err == nil || !strings.Contains(err.Error(), "make it: the line") {
+		t.Fatalf("got %v, want what to do about the roster", err)
+	}
+	text := "zofl roster 1\n" + first + "\n" + second + "\n"
+	if err := os.WriteFile(roster, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k.lead = background(t, again...)
+	k.reach(n + 5)
 }
