@@ -127,8 +127,8 @@ func (f *Log) load() (err error) {
 		return err
 	}
 	if f.roster.torn > 0 {
-		f.notes = append(f.notes, fmt.Sprintf("roster: %d bytes of an unfinished line at its end",
-			f.roster.torn))
+		f.notes = append(f.notes, fmt.Sprintf("roster: %s of an unfinished line at its end",
+			inBytes(int64(f.roster.torn))))
 	}
 	if f.epoch, err = readEpoch(f.fs, f.path("epoch")); err != nil {
 		return err

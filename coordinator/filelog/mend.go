@@ -17,7 +17,7 @@ func (f *Log) lost() bool { return f.size < f.log.size && f.seen.n > f.tail.N }
 // the bytes that it cuts off to another file.
 func (f *Log) mend() error {
 	torn := f.log.size - f.size
-	note := fmt.Sprintf("log: %d bytes of an unfinished record %d at its end", torn, f.tail.N+1)
+	note := fmt.Sprintf("log: %s of an unfinished record %d at its end", inBytes(torn), f.tail.N+1)
 	if f.fixed || f.lost() {
 		if torn > 0 {
 			f.notes = append(f.notes, note)
@@ -52,4 +52,12 @@ func (f *Log) keepCut() (name string, err error) {
 		_, err := io.Copy(w, io.NewSectionReader(f.log.file, f.size, f.log.size-f.size))
 		return err
 	})
+}
+
+// inBytes writes a size: 1 byte, 5 bytes.
+func inBytes(n int64) string {
+	if n == 1 {
+		return "1 byte"
+	}
+	return fmt.Sprintf("%d bytes", n)
 }

@@ -132,3 +132,22 @@ func TestUnfinishedAppendIsKept(t *testing.T) {
 		t.Error("something else is kept")
 	}
 }
+
+// TestOneByte: a note counts one byte as one.
+func TestOneByte(t *testing.T) {
+	dir := t.TempDir()
+	f := openLog(t, dir)
+	chaintest.Append(t, f, chaintest.Records(t, 3))
+	closeLog(t, f)
+	path := filepath.Join(dir, "log")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, path, append(b, 7))
+	f = openLog(t, dir)
+	defer closeLog(t, f)
+	if notes := strings.Join(f.notes, ""); !strings.Contains(notes, "log: 1 byte of an") {
+		t.Errorf("%q", notes)
+	}
+}

@@ -47,9 +47,9 @@ func (f *tailFile) resized(size int64) error {
 		return &foreignError{fmt.Sprintf("somebody cut the log from %d to %d bytes", f.size, size),
 			putBack}
 	case size > end:
-		return &foreignError{fmt.Sprintf("another program wrote %d bytes to the end of the log",
-			size-end), fmt.Sprintf("end that program, then cut the log to %d bytes, and the run goes on",
-			f.size)}
+		return &foreignError{fmt.Sprintf("another program wrote %s to the end of the log",
+			inBytes(size-end)), fmt.Sprintf("end that program, then cut the log to %d bytes, and the "+
+			"run goes on", f.size)}
 	}
 	return nil
 }
