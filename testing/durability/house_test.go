@@ -232,10 +232,20 @@ func (h *house) words() []string {
 // settle waits until the run has gone on for a while, or somebody said that records are gone.
 func (h *house) settle() {
 	h.t.Helper()
+	if !h.goesOn(patience) {
+		h.t.Fatalf("in %v the run has not gone on, and nobody has said a word", patience)
+	}
+}
+
+// goesOn is settle with a limit of time, and says whether it was kept.
+func (h *house) goesOn(within time.Duration) bool {
 	until := h.heard() + 5
-	h.await("the run to go on, or a word", func() bool {
-		return len(h.words()) > 0 || h.reached(until)
-	})
+	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if len(h.words()) > 0 || h.reached(until) {
+			return true
+		}
+	}
+	return false
 }
 
 // judge stops all, and holds the log and the devices against what was acknowledged. It returns how
