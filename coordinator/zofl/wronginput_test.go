@@ -86,7 +86,7 @@ func TestWrongInput(t *testing.T) {
 		{[]string{"demo", "--set", "mu=1", "--set", "initial=given"},
 			"--set mu=1, initial=given: leave out key_check and initial"},
 		{[]string{"demo", "--method", "fzoos", "--set", "features=65000", "--set", "window=5000"},
-			"--devices 20: at 3215 MiB each, the devices need more than the 4 GiB"},
+			"--devices 20: at 3216 MiB each, the devices need more than the 4 GiB"},
 		{[]string{"plan", "--dim", "2", "--set", "rounds"}, "rounds = nothing: write it as field=value"},
 		{append(client, "--objective", "odd"), "--objective odd: choose one of bowl, "},
 		{[]string{"tune", plan, "--objective", "bowl", "--devices", "-1"}, "--devices -1: give 1"},
