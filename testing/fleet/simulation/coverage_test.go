@@ -27,7 +27,7 @@ var covered = []string{
 	"second phase of another P", "control variate of another P",
 	"dense none differences", "dense none surrogate", "dense scaffold-1 differences",
 	"dense scaffold-2 differences",
-	"piece", "object piece", "upload busy", "upload refused", "upload resumed by another life",
+	"piece", "object piece", "upload busy", "upload refused",
 	"vector gone", "vector without its record", "crash before append, after its vector",
 	"rid of a wrong bit",
 	"a damaged log is refused", "a damaged file is put back", "a loss is accepted",

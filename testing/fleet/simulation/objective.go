@@ -55,7 +55,8 @@ func (o *countingLoss) Loss(ctx context.Context, x []float32, b objective.Batch)
 		o.asked = o.w.asks(b)
 	}
 	luck := o.luck(b.N, uint64(o.began), uint64(b.Step), uint64(call))
-	finds := o.asked == survey.Mu || o.asked == survey.Step
+	asked, base := o.asked, float64(o.began) // a call of a later life may change them meanwhile
+	finds := asked == survey.Mu || asked == survey.Step
 	err := o.hesitate(ctx, luck)
 	if far := finds && call > 0; far && errors.Is(err, errLoss) {
 		err = nil // an error would count as an infinite point, and devices would find another value
@@ -63,9 +64,8 @@ func (o *countingLoss) Loss(ctx context.Context, x []float32, b objective.Batch)
 	if err != nil {
 		return 0, err
 	}
-	base := float64(o.began)
 	if finds {
-		return base + surveyed(o.asked, call), nil
+		return base + surveyed(asked, call), nil
 	}
 	p, side := call-1, 1.0
 	switch {
