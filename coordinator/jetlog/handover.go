@@ -49,8 +49,8 @@ func (l *Log) HandOver(_ context.Context, _ uint64, tip wire.Tip, state []byte) 
 	return nil
 }
 
-// HandedOver implements [runlog.Handovers]. The error matches [runlog.ErrCorrupt] if the last
-// record's header is damaged.
+// HandedOver implements [runlog.Handovers]. A damaged header counts as none, and the logger says
+// so: nobody can take a header out of a stream, and the run can go on without.
 func (l *Log) HandedOver(ctx context.Context) (state []byte, err error) {
 	l.mu.Lock()
 	tail := l.tail
@@ -63,11 +63,14 @@ func (l *Log) HandedOver(ctx context.Context) (state []byte, err error) {
 		m, err = l.records.message(ctx, tail.N)
 		return err
 	})
-	if err == nil {
-		state, err = handoverOf(m.Header, tail.Hash.Tip())
-	}
 	if err != nil {
 		return nil, fmt.Errorf("log: stream %s: message %d: handover: %w", l.records.name, tail.N, err)
+	}
+	state, err = handoverOf(m.Header, tail.Hash.Tip())
+	if err != nil {
+		l.cfg.Logger.Warn("what the coordinator before handed over is damaged: the run goes on without, "+
+			"with other steps or groups", "stream", l.records.name, "record", tail.N, "err", err)
+		return nil, nil
 	}
 	return state, nil
 }

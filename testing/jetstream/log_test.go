@@ -27,7 +27,7 @@ var scenarios = map[string]func(t *testing.T, p place, run string){
 	"reopen": reopen, "conflict": conflict, "lostAck": lostAck, "members": members,
 	"oldMembers": oldMembers, "deletedStream": deletedStream, "standby": standby, "gone": gone,
 	"race":     race,
-	"handOver": handOver, "decisions": decisions,
+	"handOver": handOver, "damagedHandover": damagedHandover, "decisions": decisions,
 	"renewal": renewal, "owner": owner,
 	"full": full, "largest": largest, "hostile": hostile, "settings": settings,
 	"copies": copies, "setBack": setBack,

@@ -186,8 +186,8 @@ func (d *deviceFlags) part(cmd *cobra.Command, cfg client.Config) error {
 		err = cli.Usage(fmt.Errorf("%w: the user needs what `zofl permissions` lists for %q in run %q, "+
 			"and whoever runs the broker grants it", err, d.id, d.run))
 	case errors.Is(err, bus.ErrSubscriptions):
-		err = cli.Usage(fmt.Errorf("%w: a device needs 4: raise max_subscriptions of the broker, or of "+
-			"this user", err))
+		err = cli.Usage(fmt.Errorf("%w: raise max_subscriptions of the broker, or of this user, to 32",
+			err))
 	}
 	return errors.Join(err, d.last(cmd.OutOrStdout(), c), keep(c))
 }
