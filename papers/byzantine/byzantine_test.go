@@ -1,6 +1,7 @@
 package byzantine
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -9,7 +10,6 @@ import (
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/lab/labtest"
 	"github.com/zofl/zofl/papers/run"
-	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/plan/valid"
 )
@@ -31,21 +31,45 @@ func TestByzantine(t *testing.T) {
 	}
 }
 
-// TestShields checks that the plan of every shield can run.
+// TestShields checks that the plan of every shield can run, with every preset.
 func TestShields(t *testing.T) {
-	for _, s := range shields {
-		p, err := preset.Unbound("decomfl", "shield", 100)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, field := range strings.Fields(s.settings) {
-			name, value, _ := strings.Cut(field, "=")
-			if err := planfile.Set(p, name, value); err != nil {
-				t.Error(err)
+	for _, method := range methods {
+		for _, s := range shieldsOf(fleet{5, 1}) {
+			p, err := preset.Unbound(method, "shield", 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(s.set(p), valid.Plan(p)); err != nil {
+				t.Errorf("%s, %s: %v", method, s.name, err)
+			}
+			if guarded := p.ClaimBound > 0; guarded != (s.name == "default") {
+				t.Errorf("%s, %s: claim_bound is %v", method, s.name, p.ClaimBound)
 			}
 		}
-		if err := valid.Plan(p); err != nil {
-			t.Errorf("%s: %v", s.name, err)
+	}
+}
+
+// TestFleet runs one liar of three with a new shield, and checks what is refused.
+func TestFleet(t *testing.T) {
+	e := &lab.Env{Rounds: 4, Generated: 300, Screen: true, Devices: 3,
+		Presets: []string{"zofl-shared"}, Tasks: []string{"m"}, Lies: []string{"honest", "scaled"},
+		Arms: []string{"default", "long default bound=9", "alone"}}
+	r := labtest.Run(t, Experiment(), e)
+	title := func(row int) string { return r.Summary.Rows[row][0] + ": " + r.Summary.Rows[row][1] }
+	if len(r.Summary.Rows) != 3 || len(r.Claims) != 1 ||
+		title(0) != "zofl-shared, Dirichlet 0.3: the default" ||
+		!strings.HasSuffix(title(1), "the default bound=9") ||
+		!strings.HasSuffix(title(2), "no liars: the 2 honest devices") {
+		t.Errorf("rows %q, claims %v", r.Summary.Rows, r.Claims)
+	}
+	for _, e := range []*lab.Env{{Devices: 3, Liars: 3}, {Liars: 20}, {Devices: -1}, {Liars: -1},
+		{Presets: []string{"mezo"}}, {Tasks: []string{"s"}}, {Lies: []string{"none"}},
+		{Arms: []string{"none"}}, {Arms: []string{"new none bound=2"}}, {Arms: []string{""}},
+		{Arms: []string{"new mean bound"}}, {Arms: []string{"new mean bound=x"}}} {
+		e.Generated = 300
+		if _, err := Experiment().Run(t.Context(), e); err == nil ||
+			!strings.HasPrefix(err.Error(), "--") {
+			t.Errorf("%+v: %v", e, err)
 		}
 	}
 }
@@ -81,7 +105,7 @@ func TestLies(t *testing.T) {
 	x, y := make([]float32, 12), make([]float32, 12)
 	y[0] = 1
 	for _, l := range lies[1:] {
-		task := l.task(honest, wrong, shares, 10)
+		task := l.task(honest, wrong, shares, 4, 10)
 		for client, want := range map[int]float64{4: 10, 1: map[string]float64{"random": 0, "noise": 0,
 			"partly": 0, "flipped": -2, "scaled": -20, "league": -100, "half": -5, "labels": 7,
 			"steady": -100, "turns": -100}[l.name]} {
@@ -125,7 +149,7 @@ func TestSharedNoise(t *testing.T) {
 		if !l.random {
 			continue
 		}
-		task := l.task(honest, honest, shares, 10)
+		task := l.task(honest, honest, shares, 4, 10)
 		a, b := make([]float32, len(x)), make([]float32, len(x))
 		task.Gradient(a, x, shares[1])
 		task.Gradient(b, x, shares[2])
@@ -157,7 +181,7 @@ func TestLeagueSamples(t *testing.T) {
 		task := l.task(run.Task{Loss: func(_ []float32, batch []int) float64 {
 			taken = slices.Clone(batch)
 			return 0
-		}}, run.Task{}, shares, 2000)
+		}}, run.Task{}, shares, 4, 2000)
 		at := func(liar int, point float32) []int {
 			x := make([]float32, liarsDice)
 			x[0] = point
@@ -194,7 +218,7 @@ func TestRootTakesAll(t *testing.T) {
 			seen[i] = true
 		}
 	}
-	own := shares[clients]
+	own := shares[usual.devices]
 	if all := slices.Concat(shares...); len(all) != 2000 || len(seen) != 2000 ||
 		len(own) != rootSamples {
 		t.Errorf("%d samples, %d of them different, %d of the root's", len(all), len(seen), len(own))

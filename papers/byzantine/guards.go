@@ -42,15 +42,16 @@ const costly = 0.005
 // counts has an effect only if some devices have many more samples than others.
 var guardedFleets = func() []guardedFleet {
 	always := []shield{
-		{"defaults", "bound=8 claim_bound=8"},
-		{"bound", "bound=1.5"},
-		{"trust", "bound=1.5 trust=100"},
+		{name: "defaults", settings: "bound=8 claim_bound=8"},
+		{name: "bound", settings: "bound=1.5"},
+		{name: "trust", settings: "bound=1.5 trust=100"},
 	}
-	samples := shield{"samples", "weights=samples"}
-	claims := []shield{{"claims", "weights=samples claim_bound=8"}}
+	none := shield{name: "mean"}
+	samples := shield{name: "samples", settings: "weights=samples"}
+	claims := []shield{{name: "claims", settings: "weights=samples claim_bound=8"}}
 	return []guardedFleet{
-		{lab.Splits[0], shields[0], always},
-		{lab.Splits[1], shields[0], always},
+		{lab.Splits[0], none, always},
+		{lab.Splits[1], none, always},
 		{rich("ri", "IID", lab.Splits[0].Deal), samples, claims},
 		{rich("rd", "Dirichlet 0.1", lab.Splits[1].Deal), samples, claims},
 	}
@@ -98,7 +99,7 @@ func (x *trial) costs() error {
 			}
 			x.row(c.split, s, values, lab.Spread(changes), guarded)
 			x.Report.Claim(lab.Mean(changes) >= -costly, fmt.Sprintf("%s: %s costs honest devices at "+
-				"most %v of accuracy", c.split.Title, s.title(), costly), "%s", lab.Spread(changes))
+				"most %v of accuracy", c.split.Title, s.title(x.fleet), costly), "%s", lab.Spread(changes))
 		}
 	}
 	return nil
@@ -106,7 +107,7 @@ func (x *trial) costs() error {
 
 // honest trains a fleet without liars for every seed.
 func (x *trial) honest(sp lab.Split, s shield) (lab.Results, error) {
-	results, err := x.train(sp, s, lies[0])
+	results, err := x.train(methods[0], sp, s, lies[0])
 	x.Report.AddRows(results)
 	return results, err
 }
@@ -116,8 +117,8 @@ func (x *trial) row(sp lab.Split, s shield, values []float64, changes string,
 	r lab.Results) {
 	cut, all := uint64(0), uint64(0)
 	for _, one := range r {
-		cut, all = cut+one.Cut, all+x.rounds*clients
+		cut, all = cut+one.Cut, all+x.rounds*uint64(x.fleet.devices)
 	}
-	x.Report.Summary.Rows = append(x.Report.Summary.Rows, []string{sp.Title, s.title(),
+	x.Report.Summary.Rows = append(x.Report.Summary.Rows, []string{sp.Title, s.title(x.fleet),
 		lab.Spread(values), changes, fmt.Sprintf("%.2f %%", 100*float64(cut)/float64(all))})
 }

@@ -51,9 +51,9 @@ var lies = []lie{
 // leagueBatch is the number of honest devices' samples in a minibatch of the liars in league.
 const leagueBatch = 128
 
-// task returns a task in which the clients of the first shares lie. wrong is the task with wrong
-// labels.
-func (l lie) task(t, wrong run.Task, shares [][]int, samples int) run.Task {
+// task returns a task in which the clients of the first shares lie, this many. wrong is the task
+// with wrong labels.
+func (l lie) task(t, wrong run.Task, shares [][]int, liars, samples int) run.Task {
 	lying := make([]bool, samples)
 	for _, share := range shares[:liars] {
 		for _, i := range share {

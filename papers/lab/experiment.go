@@ -55,6 +55,10 @@ type Env struct {
 	// ..." for a new arm that has the fields of the arm or preset BASE, and the given fields. No
 	// elements mean all arms.
 	Arms []string
+	// Devices and Liars are the sizes of a fleet in which devices lie, and Lies the names of the lies
+	// to run; 0 and none mean those of the experiment.
+	Devices, Liars int
+	Lies           []string
 	// Screen lets all clients give gradients instead of losses. A screened experiment takes a small
 	// part of the time, and serves to compare many plans quickly. See [Report].Screened.
 	Screen bool

@@ -7,7 +7,7 @@
 //	                              [--table FILE]
 //
 // Some experiments take more options: run defaults takes --presets NAMES, --tasks NAMES and
-// --rounds N. paper run -h lists all options.
+// --rounds N, run byzantine takes --devices N and --liars L. paper run -h lists all options.
 //
 // Paths are relative to papers, where go -C changes to, unless they are absolute.
 //

@@ -74,13 +74,18 @@ func parse(progress io.Writer, args []string) (*order, error) {
 			return nil
 		}
 	}
-	flags.Func("presets", "only these, with commas between; defaults, losses", list(&o.env.Presets))
+	flags.Func("presets", "only these, with commas between; byzantine, defaults, losses",
+		list(&o.env.Presets))
 	flags.Func("tasks", "only these, with commas between; defaults, directions, finish, losses, "+
-		"zofl-mnist (i, s, d)", list(&o.env.Tasks))
+		"zofl-mnist (i, s, d), byzantine (i, m, d)", list(&o.env.Tasks))
 	flags.Uint64Var(&o.env.Rounds, "rounds", 0, "most of a run; 0: the experiment's own number; "+
-		"defaults, directions, finish, losses, zofl-mnist")
+		"byzantine, defaults, directions, finish, losses, zofl-mnist")
+	flags.IntVar(&o.env.Devices, "devices", 0, "devices, liars among them; 0: 20; byzantine")
+	flags.IntVar(&o.env.Liars, "liars", 0, "devices that lie; 0: a fifth; byzantine")
+	flags.Func("lies", "only these, with commas between; byzantine", list(&o.env.Lies))
 	flags.Func("arm", "compare this method, in place of the experiment's; may be repeated: its "+
-		"name, or \"NAME BASE FIELD=VALUE ...\" for a new one made from an arm or preset; zofl-mnist",
+		"name, or \"NAME BASE FIELD=VALUE ...\" for a new one made from an arm or, with zofl-mnist, "+
+		"a preset; byzantine, zofl-mnist",
 		func(text string) error {
 			o.env.Arms = append(o.env.Arms, text)
 			return nil
