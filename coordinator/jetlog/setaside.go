@@ -18,8 +18,8 @@ import (
 // The error matches [runlog.ErrConfig] if the log has records. Other errors come from the broker.
 func (l *Log) SetAside(ctx context.Context) (name string, err error) {
 	if last := l.Last(); last > 0 {
-		return "", fmt.Errorf("log of run %s: %w: it has %d records: another run needs another "+
-			"name", l.cfg.Run, runlog.ErrConfig, last)
+		return "", fmt.Errorf("log of run %s: %w: it ends at record %d: another run needs "+
+			"another name", l.cfg.Run, runlog.ErrConfig, last)
 	}
 	if len(l.members) > 0 {
 		if name, err = l.moveMembers(ctx); err != nil {

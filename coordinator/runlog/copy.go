@@ -168,7 +168,8 @@ func bothRosters(dst, src Log) (want, got roster, err error) {
 func prefixed(ctx context.Context, dst, src Log) error {
 	last := dst.Last()
 	if last > src.Last() {
-		return fmt.Errorf("%w: it has %d records, the log to copy %d", ErrOther, last, src.Last())
+		return fmt.Errorf("%w: it ends at record %d, the log to copy at record %d", ErrOther, last,
+			src.Last())
 	}
 	want, err := hashOf(ctx, src, last)
 	if err != nil {

@@ -375,17 +375,3 @@ func TestReadersAndWriter(t *testing.T) {
 	}
 	wait.Wait()
 }
-
-// TestLineOfBeforeRoundStep: an earlier version wrote a round's step as step, and not the plan's.
-func TestLineOfBeforeRoundStep(t *testing.T) {
-	for text, want := range map[string][2]float32{
-		`{"point":{"n":3,"round":2,"step":0.5}}`:                 {0, 0.5},
-		`{"point":{"n":3,"round":2,"step":2,"round_step":0.5}}`:  {2, 0.5},
-		`{"point":{"n":3,"round":2,"step":0.25,"round_step":0}}`: {0.25, 0},
-	} {
-		l, err := decode([]byte(text))
-		if err != nil || [2]float32{l.Point.Step, l.Point.RoundStep} != want {
-			t.Errorf("%s: %+v, %v, want %v", text, l.Point, err, want)
-		}
-	}
-}

@@ -78,9 +78,6 @@ func decode(text []byte) (l line, err error) {
 	}
 	if l.Point != nil {
 		l.Point.Time = inUTC(l.Point.Time)
-		if !bytes.Contains(text, []byte(`"round_step"`)) { // an earlier version called it step
-			l.Point.Step, l.Point.RoundStep = 0, l.Point.Step
-		}
 	}
 	if l.Mark != nil {
 		l.Mark.Time = inUTC(l.Mark.Time)

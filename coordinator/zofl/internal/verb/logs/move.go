@@ -76,7 +76,7 @@ zofl serve with the new one.`,
 					"run": run, "records": n, "from": from, "to": to,
 				})
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "all %d records of run %s are in %s\n", n, run, to)
+			fmt.Fprintf(cmd.OutOrStdout(), "run %s is in %s, up to record %d\n", run, to, n)
 			return nil
 		},
 	}

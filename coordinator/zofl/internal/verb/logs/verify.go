@@ -234,7 +234,7 @@ func (v *Verdict) print(out io.Writer) {
 			fmt.Sprintf("%d match their records, %s", o.Right, cli.Size(o.Bytes))})
 	}
 	t.AppendIf(v.Begins > 0, "begins", fmt.Sprintf("with the state after record %d", v.Begins))
-	t.AppendIf(v.Missing > 0, "missing", fmt.Sprintf("%d records at the end", v.Missing))
+	t.AppendIf(v.Missing > 0, "records missing at the end", v.Missing)
 	for _, note := range v.Unfinished {
 		t.AppendRow(table.Row{"unfinished", note + ", which zofl serve cuts off"})
 	}
