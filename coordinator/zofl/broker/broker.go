@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -47,8 +49,9 @@ type Config struct {
 	// TLS has the server's certificate. With TLS set, the TCP port takes connections under TLS only.
 	// nil means plaintext. The caller must tell clients to trust the certificate.
 	TLS *tls.Config
-	// Conf is a configuration file of nats-server, with the address, users, TLS and JetStream. Conf
-	// excludes all other fields.
+	// Conf is a configuration file of nats-server, with the address, users, TLS and JetStream. The
+	// broker then closes connections that have not logged in, before they take the places of those
+	// that would. Conf excludes all other fields.
 	Conf string
 	// Nkeys are the public keys ("U...") of the users who may connect; nil means that anybody may
 	// connect.
@@ -132,7 +135,9 @@ type Broker struct {
 	server    *server.Server
 	inProcess bool
 	webSocket bool
+	most      int       // clients at once
 	lock      io.Closer // of JetStream's directory
+	unwatch   func()    // ends the watch over connections that have not logged in
 }
 
 var _ nats.InProcessConnProvider = (*Broker)(nil)
@@ -148,9 +153,14 @@ func Run(cfg Config) (*Broker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("broker: JetStream: %w", err)
 	}
-	b := &Broker{inProcess: cfg.InProcess, webSocket: opts.Websocket.Port != 0, lock: lock}
+	b := &Broker{inProcess: cfg.InProcess, webSocket: opts.Websocket.Port != 0,
+		most: cmp.Or(opts.MaxConn, mostClients), lock: lock}
 	if b.server, err = start(opts); err != nil {
 		return nil, errors.Join(err, lock.Close())
+	}
+	b.unwatch = func() {}
+	if cfg.Conf != "" {
+		b.unwatch = sync.OnceFunc(b.limitStrangers())
 	}
 	return b, nil
 }
@@ -241,6 +251,7 @@ func (b *Broker) Connect(name string, more ...nats.Option) (*nats.Conn, *Traffic
 // Shutdown stops the server, closes its connections, and returns when all its goroutines have
 // ended. A second call of Shutdown does nothing.
 func (b *Broker) Shutdown() {
+	b.unwatch()
 	b.server.Shutdown()
 	b.server.WaitForShutdown()
 	_ = b.lock.Close() // a closed lock is released

@@ -217,8 +217,9 @@ func (c *Connection) Redacted() string {
 // DialWithin bounds an attempt to connect to one server.
 const DialWithin = 2 * time.Second
 
-// Dial tries once to connect. Dial returns an error if none of at most three servers answers within
-// five seconds.
+// Dial connects, or returns an error if none of at most three servers answers within five seconds.
+// Dial tries once, but again for some seconds while the broker has as many connections as it takes:
+// the broker closes those that do not log in.
 func (c *Connection) Dial(name, inbox string) (*nats.Conn, error) {
 	opts, err := c.options(name, inbox)
 	if err != nil {
@@ -229,12 +230,24 @@ func (c *Connection) Dial(name, inbox string) (*nats.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	nc, err := nats.Connect(c.URL, append(opts, r.options()...)...)
-	if err != nil {
-		return nil, r.fault(err)
+	opts = append(opts, r.options()...)
+	for began := time.Now(); ; time.Sleep(FullPause) {
+		nc, err := nats.Connect(c.URL, opts...)
+		if err == nil {
+			return nc, nil
+		}
+		if err = r.fault(err); !full(err) || time.Since(began) > FullWithin {
+			return nil, err
+		}
 	}
-	return nc, nil
 }
+
+// FullWithin is how long a command tries to connect to a broker that has as many connections as it
+// takes. FullPause is the time between two attempts.
+const (
+	FullWithin = 3 * time.Second
+	FullPause  = 20 * time.Millisecond
+)
 
 // Await connects now, or as soon as the broker answers. Commands that run for long use Await, so
 // that they survive an absence of the broker. Await logs why there is no connection.

@@ -235,7 +235,7 @@ func remedied(err error) string {
 		// The server's text begins with capitals at the first attempt only.
 		return strings.ToLower(text) + ": the broker does not let this user in: check --creds, --nkey, " +
 			"or user and password in --url"
-	case strings.Contains(text, "connections exceeded"):
+	case full(err):
 		return text + ": the broker has as many connections as its max_connections, or that of this " +
 			"account or user, allows: raise it, or end other programs"
 	case errors.As(err, &unknown):
@@ -252,6 +252,9 @@ func remedied(err error) string {
 		return text
 	}
 }
+
+// full says whether a broker has as many connections as it, or the account, may have.
+func full(err error) bool { return strings.Contains(textOf(err), "connections exceeded") }
 
 // expired says from or until which day a broker's certificate is valid. The text has no time of
 // day, because a text that differs at each attempt would count as a new reason.

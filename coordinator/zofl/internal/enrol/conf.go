@@ -5,29 +5,20 @@ import (
 	"strings"
 
 	"github.com/nats-io/jwt/v2"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
 )
 
 // A Server holds the parts of a nats-server configuration other than users.
 type Server struct {
-	JetStream  string // directory; empty: none
-	MaxPayload int    // bytes
-	WebSocket  string // address for browsers, host:port; empty: none
-	Origins    []string
+	JetStream   string // directory; empty: none
+	Connections int    // the most at once
+	WebSocket   string // address for browsers, host:port; empty: none
+	Origins     []string
 }
 
-// The limits of the broker that zofl serve starts. Without them one device could fill the memory of
-// the process that leads the run.
-const (
-	// mostSubscriptions is for a connection of any role: a coordinator has the most, below 32.
-	mostSubscriptions = 256
-	// deviceSubscriptions is for a connection of a device or witness, which has fewer than 8.
-	deviceSubscriptions = 32
-	// mostPending is how many bytes the server keeps for a connection that does not read. A busy
-	// coordinator has up to a piece of a vector, 64 KiB, from each device of a dense run.
-	mostPending = 16 << 20
-	// handshake is how long, in seconds, a connection may take for TLS, and then to log in.
-	handshake = 5
-)
+// handshake is how long, in seconds, a connection may take for TLS, and then to log in.
+const handshake = 5
 
 // Conf writes the configuration of a nats-server for the directory's users and returns its name.
 func (d *Dir) Conf(about Server) (file string, err error) {
@@ -47,11 +38,10 @@ func (d *Dir) Conf(about Server) (file string, err error) {
 	}
 	var b strings.Builder
 	b.WriteString("# Made by zofl serve at each start.\n")
-	fmt.Fprintf(&b, "server_name: zofl\nlisten: %q\nmax_payload: %d\n", d.Listen,
-		about.MaxPayload)
+	fmt.Fprintf(&b, "server_name: zofl\nlisten: %q\n", d.Listen)
 	fmt.Fprintf(&b, "operator: %s\nsystem_account: %s\n", text, system)
 	fmt.Fprintf(&b, "resolver: { type: full, dir: %q }\n", d.file("accounts"))
-	fmt.Fprintf(&b, "max_subscriptions: %d\nmax_pending: %d\n", mostSubscriptions, mostPending)
+	fmt.Fprintf(&b, "max_connections: %d\n%s", about.Connections, grant.ServerLimits())
 	fmt.Fprintf(&b, "authorization: { timeout: %d }\n", handshake)
 	tls := fmt.Sprintf("tls: { cert_file: %q, key_file: %q, timeout: %d }", d.file("server.pem"),
 		d.file("server.key"), handshake)
@@ -60,8 +50,8 @@ func (d *Dir) Conf(about Server) (file string, err error) {
 		fmt.Fprintf(&b, "jetstream: { store_dir: %q, sync_interval: always }\n", about.JetStream)
 	}
 	if about.WebSocket != "" {
-		fmt.Fprintf(&b, "websocket {\n  listen: %q\n  %s\n  allowed_origins: %s\n}\n",
-			about.WebSocket, tls, quoted(about.Origins))
+		fmt.Fprintf(&b, "websocket {\n  listen: %q\n  %s\n  handshake_timeout: \"%ds\"\n"+
+			"  allowed_origins: %s\n}\n", about.WebSocket, tls, handshake, quoted(about.Origins))
 	}
 	return d.file("nats.conf"), d.write("nats.conf", []byte(b.String()))
 }

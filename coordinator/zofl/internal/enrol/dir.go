@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
@@ -29,6 +28,8 @@ type About struct {
 	Secure bool `json:"secure,omitempty"`
 	// Model says that devices may fetch the model from the coordinator.
 	Model bool `json:"model,omitempty"`
+	// Members is how many devices the run's plan needs.
+	Members int `json:"members,omitempty"`
 	// Listen is the broker's address, host:port. URL is the broker's address for devices,
 	// tls://host:port.
 	Listen string `json:"listen"`
@@ -82,10 +83,9 @@ func (d *Dir) begin(about About) error {
 	if err := d.keys(true); err != nil {
 		return err
 	}
-	for _, pair := range []nkeys.KeyPair{d.account, d.system} {
-		if err := d.makeAccount(pair); err != nil {
-			return err
-		}
+	about.Members = max(about.Members, d.Members)
+	if err := d.makeAccounts(about); err != nil {
+		return err
 	}
 	about.Coordinator = d.About.Coordinator
 	about.Dense = about.Dense || d.Dense // a log in JetStream is not open yet, so its plan is unknown
@@ -239,30 +239,4 @@ func (d *Dir) read(name string, v any) error {
 		return fmt.Errorf("%s: %w", d.file(name), err)
 	}
 	return nil
-}
-
-// accountFile returns the path, in the directory, where the server looks for an account.
-func accountFile(public string) string { return filepath.Join("accounts", public+".jwt") }
-
-// makeAccount makes the account of a key, unless its file exists.
-func (d *Dir) makeAccount(pair nkeys.KeyPair) error {
-	public, err := pair.PublicKey()
-	if err != nil {
-		return err
-	}
-	if _, err := os.Stat(d.file(accountFile(public))); err == nil {
-		return nil
-	}
-	claims := jwt.NewAccountClaims(public)
-	claims.Name = "system"
-	if pair == d.account {
-		claims.Name = d.Run
-		claims.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: jwt.NoLimit,
-			DiskStorage: jwt.NoLimit, Streams: jwt.NoLimit, Consumer: jwt.NoLimit}
-	}
-	text, err := claims.Encode(d.operator)
-	if err != nil {
-		return err
-	}
-	return d.write(accountFile(public), []byte(text))
 }

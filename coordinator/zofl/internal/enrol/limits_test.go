@@ -33,7 +33,7 @@ func guarded(t *testing.T) (*Dir, *broker.Broker) {
 	if err := d.Certify([]string{"127.0.0.1"}); err != nil {
 		t.Fatal(err)
 	}
-	conf, err := d.Conf(Server{MaxPayload: broker.DefaultMaxPayload})
+	conf, err := d.Conf(Server{Connections: broker.MaxConnections()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,9 +88,9 @@ func TestManySubscriptions(t *testing.T) {
 		}
 	}
 	refused.Wait()
-	if more := b.Subscriptions() - before; more > deviceSubscriptions {
+	if more := b.Subscriptions() - before; more > int(grant.LimitsOf(grant.Device).Subs) {
 		t.Errorf("the broker has %d subscriptions of the device, want at most %d", more,
-			deviceSubscriptions)
+			int(grant.LimitsOf(grant.Device).Subs))
 	}
 }
 

@@ -16,7 +16,6 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
 	"github.com/zofl/zofl/plan"
-	"github.com/zofl/zofl/wire"
 )
 
 // A User is a person or program with credentials.
@@ -140,12 +139,12 @@ func (d *Dir) sign(account nkeys.KeyPair, role grant.Role, name string,
 	if err != nil {
 		return "", nil, err
 	}
-	return signUser(account, name, p, role.HasID())
+	return signUser(account, role, name, p)
 }
 
-// signUser makes a key and a signed JWT. The broker bounds what a limited user may use.
-func signUser(account nkeys.KeyPair, name string, p *jwt.Permissions,
-	limits bool) (text string, pair nkeys.KeyPair, err error) {
+// signUser makes a key and a signed JWT with the limits of a role.
+func signUser(account nkeys.KeyPair, role grant.Role, name string,
+	p *jwt.Permissions) (text string, pair nkeys.KeyPair, err error) {
 	if pair, err = nkeys.CreateUser(); err != nil {
 		return "", nil, err
 	}
@@ -154,9 +153,8 @@ func signUser(account nkeys.KeyPair, name string, p *jwt.Permissions,
 		return "", nil, err
 	}
 	claims := jwt.NewUserClaims(public)
-	claims.Name, claims.Permissions = name, *p
-	if limits {
-		claims.Subs, claims.Limits.Payload = deviceSubscriptions, wire.MaxFrame
+	claims.Name, claims.Permissions, claims.NatsLimits = name, *p, grant.LimitsOf(role)
+	if role.HasID() {
 		claims.Tags.Add(limited)
 	}
 	text, err = claims.Encode(account)
@@ -183,7 +181,12 @@ func (d *Dir) Revoke(name string, tell func(account string) error) error {
 	if err != nil {
 		return err
 	}
-	text, err := d.revoked(u.Key)
+	claims, err := d.accountClaims(d.account)
+	if err != nil {
+		return err
+	}
+	claims.RevokeAt(u.Key, forever)
+	text, err := claims.Encode(d.operator)
 	if err != nil {
 		return err
 	}
@@ -191,32 +194,11 @@ func (d *Dir) Revoke(name string, tell func(account string) error) error {
 	// that it has already.
 	told := tell(text)
 	u.Revoked = true
-	public, err := d.account.PublicKey()
-	if err == nil {
-		err = d.write(accountFile(public), []byte(text))
-	}
+	err = d.write(accountFile(claims.Subject), []byte(text))
 	if err == nil {
 		err = d.writeJSON(d.userFile(name), u)
 	}
 	return errors.Join(err, told)
-}
-
-// revoked returns the JWT of the account with a user's key revoked.
-func (d *Dir) revoked(key string) (string, error) {
-	public, err := d.account.PublicKey()
-	if err != nil {
-		return "", err
-	}
-	text, err := os.ReadFile(d.file(accountFile(public)))
-	if err != nil {
-		return "", err
-	}
-	claims, err := jwt.DecodeAccountClaims(string(text))
-	if err != nil {
-		return "", err
-	}
-	claims.RevokeAt(key, forever)
-	return claims.Encode(d.operator)
 }
 
 // forever is the time of a revocation: it makes all JWTs of a key invalid whose issue time is
@@ -239,7 +221,7 @@ func (d *Dir) System() ([]nats.Option, error) {
 
 // systemUser returns the options of a connection of a new user of the system account.
 func (d *Dir) systemUser(name string, p *jwt.Permissions) ([]nats.Option, error) {
-	text, pair, err := signUser(d.system, name, p, false)
+	text, pair, err := signUser(d.system, grant.Operator, name, p)
 	if err != nil {
 		return nil, err
 	}

@@ -28,12 +28,15 @@ func Conf(p *jwt.Permissions) string {
 	return b.String()
 }
 
-// JWT returns permissions in the JSON form that a user's JWT has below "nats".
-func JWT(p *jwt.Permissions) (string, error) {
+// JWT returns permissions and limits in the JSON form that a user's JWT has below "nats".
+func JWT(p *jwt.Permissions, l jwt.NatsLimits) (string, error) {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false) // > is a wildcard
-	err := e.Encode(p)
+	err := e.Encode(struct {
+		*jwt.Permissions
+		jwt.NatsLimits
+	}{p, l})
 	return b.String(), err
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/mdp/qrterminal/v3"
 	"github.com/nats-io/nats.go"
@@ -142,6 +143,9 @@ func writeCard(cmd *cobra.Command, d *enrol.Dir, role grant.Role, name, out stri
 	if err := d.Written(name); err != nil {
 		return err
 	}
+	if err := widen(cmd, d); err != nil {
+		return err
+	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s may take part in run %s, as %s, at %s: give it the file %s, "+
 		"on a way that nobody else reads\n", name, card.Run, role, card.URL, filepath.Clean(out))
 	return nil
@@ -154,11 +158,31 @@ func printCard(cmd *cobra.Command, d *enrol.Dir, role grant.Role, name string) e
 		return cli.Usage(err)
 	}
 	line, err := card.Line()
+	if err == nil {
+		err = widen(cmd, d)
+	}
 	if err != nil {
 		return err
 	}
 	qrterminal.GenerateHalfBlock(line, qrterminal.L, cmd.OutOrStdout())
 	_, err = fmt.Fprintln(cmd.OutOrStdout(), line)
+	return err
+}
+
+// widen makes room for the connections of one more device.
+func widen(cmd *cobra.Command, d *enrol.Dir) error {
+	var told error
+	err := d.Widen(func(account string) error {
+		told = tellBroker(cmd.Context(), d, account)
+		return told
+	})
+	switch {
+	case errors.Is(told, nats.ErrNoServers): // no broker runs: the next one knows
+		return nil
+	case told != nil:
+		return cli.Absent(fmt.Errorf("the device is enrolled, but the broker at %s was not told to "+
+			"take more connections: it is from its next start on: %w", connect.Reachable(d.Listen), err))
+	}
 	return err
 }
 
@@ -201,16 +225,20 @@ If no broker runs, the revocation holds from its next start, and the exit code i
 	return cmd
 }
 
-// tellBroker hands an account to the broker.
+// tellBroker hands an account to the broker. If the broker runs and takes no connection, tellBroker
+// tries again for some seconds.
 func tellBroker(ctx context.Context, d *enrol.Dir, account string) error {
 	opts, err := d.System()
 	if err != nil {
 		return err
 	}
-	nc, err := nats.Connect("tls://"+connect.Reachable(d.Listen), append(opts,
-		nats.Name("zofl device"), nats.Timeout(connect.AskWithin))...)
-	if err != nil {
-		return err
+	opts = append(opts, nats.Name("zofl device"), nats.Timeout(connect.AskWithin))
+	var nc *nats.Conn
+	for began := time.Now(); nc == nil; time.Sleep(connect.FullPause) {
+		nc, err = nats.Connect("tls://"+connect.Reachable(d.Listen), opts...)
+		if err != nil && (errors.Is(err, nats.ErrNoServers) || time.Since(began) > connect.FullWithin) {
+			return err
+		}
 	}
 	defer nc.Close()
 	ctx, cancel := context.WithTimeout(ctx, connect.AskWithin)

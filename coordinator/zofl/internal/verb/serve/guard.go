@@ -93,7 +93,11 @@ func (f *serveFlags) enrolled(jetStream string) (cfg broker.Config, users logins
 	if err != nil {
 		return cfg, users, err
 	}
-	d, err := enrol.Make(f.guard.auth, enrol.About{Run: f.run, Dense: f.dense,
+	members := 0
+	if f.plan != nil {
+		members = int(f.plan.Members)
+	}
+	d, err := enrol.Make(f.guard.auth, enrol.About{Run: f.run, Dense: f.dense, Members: members,
 		Secure: f.secure, Model: f.offer.file != "", Listen: f.listen,
 		URL: "tls://" + net.JoinHostPort(names[0], port)})
 	if err != nil {
@@ -111,7 +115,7 @@ func (f *serveFlags) enrolled(jetStream string) (cfg broker.Config, users logins
 		return cfg, users, fmt.Errorf("--auth: %w", err)
 	}
 	if cfg.Conf, err = d.Conf(enrol.Server{
-		JetStream: jetStream, MaxPayload: broker.DefaultMaxPayload,
+		JetStream: jetStream, Connections: broker.MaxConnections(),
 		WebSocket: f.web.listen, Origins: f.web.origins,
 	}); err != nil {
 		return cfg, users, fmt.Errorf("--auth: %w", err)
