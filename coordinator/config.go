@@ -87,6 +87,10 @@ type Config struct {
 	// may join. Allow does not remove members: use Retire. Any goroutine may call Allow, and Allow
 	// should be quick.
 	Allow func(id string) bool
+	// Authenticated says that the broker lets each device send under its own id only. The coordinator
+	// then takes all messages with an id for those of one sender, also before the device has joined.
+	// Otherwise it goes by the inboxes that strangers name, because one of them can make up many ids.
+	Authenticated bool
 	// JoinRate is how many ids without a slot may join a listed roster each second. At the start, 8192
 	// ids may join at once, and two more for each of the plan's Members. Further joins wait at most
 	// for CatchUpPatience; then the coordinator drops them, and the devices ask again. An open roster

@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -47,6 +48,7 @@ type tally struct {
 func (c *Coordinator) share() {
 	p := &c.core.Plan
 	c.register.Open = p.Roster == plan.OpenRoster
+	c.register.Authenticated = c.cfg.Authenticated
 	cfg := ratelimit.Config[arrival]{Most: c.cfg.Queue, FlowBytes: flowBytes,
 		StrangerBytes: strangerBytes, Patience: c.cfg.CatchUpPatience,
 		Metered: joinLimit(&c.cfg, p), Dropped: c.dropped}
@@ -180,6 +182,10 @@ func (c *Coordinator) deny(a *arrival) []engine.Output {
 		Reason: "the coordinator's list of ids that may join does not have this one"}
 	return []engine.Output{{Kind: engine.OutRespond, Token: to, Frame: reply.Append(nil)}}
 }
+
+// Offenders returns the senders that caused refused or faulty messages, at most 256, the busiest
+// first. [report.Status] has the first 8.
+func (c *Coordinator) Offenders() []report.Device { return c.register.Offenders.Worst(math.MaxInt) }
 
 // addTurnedAway adds to a status which messages the coordinator dropped unread, and who sent them.
 func (c *Coordinator) addTurnedAway(s *report.Status) {

@@ -15,8 +15,10 @@ type Sender struct {
 
 // A Register knows which ids are members. Any goroutine may call its methods.
 type Register struct {
-	Open      bool // the roster is open: nobody is listed
-	Offenders Offenders
+	Open bool // the roster is open: nobody is listed
+	// Authenticated says that nobody can send under another's id.
+	Authenticated bool
+	Offenders     Offenders
 
 	mu      sync.RWMutex
 	members map[string]struct{}
@@ -48,7 +50,7 @@ func (r *Register) Member(id string) bool {
 func (r *Register) Sender(id, inbox string) Sender {
 	s := Sender{Name: id, ID: id, Member: r.Member(id)}
 	rest, shared := strings.CutPrefix(inbox, "_INBOX.")
-	if !s.Member && !r.Open && shared && rest != "" {
+	if !s.Member && !r.Open && !r.Authenticated && shared && rest != "" {
 		own, _, _ := strings.Cut(rest, ".")
 		s.Name = inbox[:len(inbox)-len(rest)+len(own)]
 	}

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/nats-io/jwt/v2"
@@ -39,79 +40,87 @@ func (d *Dir) Observer() (opts []nats.Option, subject string, err error) {
 	return opts, events(account), err
 }
 
-// LimitConnections closes the oldest connection of a device or witness that opens more than two. It
-// hears of connections over nc, which has the options of [Dir.Observer], and closes one with
-// hangUp. The logger names the user, at most once a minute.
-func LimitConnections(nc *nats.Conn, subject string, hangUp func(id uint64) error,
-	logger *slog.Logger) error {
-	c := &connections{open: map[string][]uint64{}, closed: map[string]*closings{}, hangUp: hangUp,
-		logger: logger}
-	if _, err := nc.Subscribe(subject, c.heard); err != nil {
+// A Guard closes connections of devices and witnesses that ask too much of the broker: the oldest
+// of more than two, and all of a banned user. Any goroutine may call its methods.
+type Guard struct {
+	hangUp func(id uint64) error
+	logger *slog.Logger
+
+	mu    sync.Mutex
+	users map[string]*user // by public key
+}
+
+// A user is a device or witness that has been connected.
+type user struct {
+	name     string
+	open     []uint64  // connections: the oldest first
+	closed   int       // connections, since the last report
+	reported time.Time // when the closed ones were
+	ban
+}
+
+// NewGuard returns a guard, which closes a connection with hangUp. The logger names the users whose
+// connections it closes.
+func NewGuard(hangUp func(id uint64) error, logger *slog.Logger) *Guard {
+	return &Guard{hangUp: hangUp, logger: logger, users: map[string]*user{}}
+}
+
+// Watch hears of connections over nc, which has the options of [Dir.Observer].
+func (g *Guard) Watch(nc *nats.Conn, subject string) error {
+	if _, err := nc.Subscribe(subject, g.heard); err != nil {
 		return err
 	}
 	return nc.Flush()
 }
 
-// connections are those of devices and witnesses. Only the goroutine of a subscription uses them.
-type connections struct {
-	open   map[string][]uint64  // by public key: the oldest first
-	closed map[string]*closings // by public key
-	hangUp func(id uint64) error
-	logger *slog.Logger
-}
-
-// closings counts the connections of a user that were closed since the last report.
-type closings struct {
-	n        int
-	reported time.Time
-}
-
 // heard handles an event of the broker.
-func (c *connections) heard(m *nats.Msg) {
+func (g *Guard) heard(m *nats.Msg) {
 	var event server.ConnectEventMsg
 	if err := json.Unmarshal(m.Data, &event); err != nil {
 		return
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	switch {
 	case strings.HasSuffix(m.Subject, ".DISCONNECT"):
-		c.left(event.Client)
+		if u := g.users[event.Client.User]; u != nil {
+			u.open = slices.DeleteFunc(u.open, func(id uint64) bool { return id == event.Client.ID })
+		}
 	case strings.HasSuffix(m.Subject, ".CONNECT"):
-		c.came(event.Client)
+		g.came(event.Client, time.Now())
 	}
 }
 
-func (c *connections) left(client server.ClientInfo) {
-	open := slices.DeleteFunc(c.open[client.User], func(id uint64) bool { return id == client.ID })
-	if c.open[client.User] = open; len(open) == 0 {
-		delete(c.open, client.User)
+func (g *Guard) came(client server.ClientInfo, now time.Time) {
+	u := g.users[client.User]
+	if u == nil {
+		claims, err := jwt.DecodeUserClaims(client.Jwt)
+		if err != nil || !claims.Tags.Contains(limited) {
+			return
+		}
+		u = &user{name: claims.Name}
+		g.users[client.User] = u
 	}
-}
-
-func (c *connections) came(client server.ClientInfo) {
-	user, err := jwt.DecodeUserClaims(client.Jwt)
-	if err != nil || !user.Tags.Contains(limited) {
+	if now.Before(u.until) {
+		_ = g.hangUp(client.ID) // an error means that it is gone
 		return
 	}
-	open := append(c.open[client.User], client.ID)
-	for ; len(open) > mostConnections; open = open[1:] {
-		if c.hangUp(open[0]) == nil {
-			c.report(client.User, user.Name)
+	u.open = append(u.open, client.ID)
+	for ; len(u.open) > mostConnections; u.open = u.open[1:] {
+		if g.hangUp(u.open[0]) == nil {
+			g.report(u, now)
+			g.charge(u, closingCost, now)
 		}
 	}
-	c.open[client.User] = slices.Clone(open)
+	u.open = slices.Clone(u.open)
 }
 
-func (c *connections) report(key, name string) {
-	seen := c.closed[key]
-	if seen == nil {
-		seen = &closings{}
-		c.closed[key] = seen
-	}
-	seen.n++
-	if time.Since(seen.reported) < reportEvery {
+func (g *Guard) report(u *user, now time.Time) {
+	u.closed++
+	if now.Sub(u.reported) < reportEvery {
 		return
 	}
-	c.logger.Warn("a user has more than two connections: the oldest is closed. Do two programs use "+
-		"its credentials? zofl device revoke takes them back", "id", name, "closed", seen.n)
-	*seen = closings{reported: time.Now()}
+	g.logger.Warn("a user has more than two connections: the oldest is closed. Do two programs use "+
+		"its credentials? zofl device revoke takes them back", "id", u.name, "closed", u.closed)
+	u.closed, u.reported = 0, now
 }

@@ -103,8 +103,8 @@ func TestManyConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log await.Text
-	err = LimitConnections(dial(t, d, opts...), subject, b.HangUp,
-		slog.New(slog.NewTextHandler(&log, nil)))
+	err = NewGuard(b.HangUp, slog.New(slog.NewTextHandler(&log, nil))).Watch(dial(t, d, opts...),
+		subject)
 	if err != nil {
 		t.Fatal(err)
 	}

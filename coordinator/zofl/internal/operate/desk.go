@@ -69,6 +69,9 @@ func (d *Desk) Status() Status {
 	status := StatusOf(d.c.Status())
 	status.Version = version.String()
 	status.NoFall = cmp.Or(d.watch.Rounds().NotFound(), d.watch.Rounds().NoFall())
+	if d.watch.Banned != nil {
+		status.Banned = d.watch.Banned(time.Now())
+	}
 	plan := d.c.Plan()
 	status.Of = plan.Rounds
 	if e := status.Evaluation; e != nil && len(e.Metrics) == len(plan.Metrics) {

@@ -2,6 +2,7 @@ package operate
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/plan/dp"
@@ -69,6 +70,8 @@ type Status struct {
 	TurnedAway map[string]uint64 `json:"turned_away,omitempty"`
 	// Offenders are the senders with the most refused or faulty messages.
 	Offenders []Offender `json:"offenders,omitempty"`
+	// Banned are the users who may not connect to the broker for a while.
+	Banned []Ban `json:"banned,omitempty"`
 	// SameID names members whose id two devices use.
 	SameID []string `json:"same_id,omitempty"`
 	// Unused names the members whose contributions count for little or nothing, and explains why.
@@ -82,6 +85,12 @@ type Offender struct {
 	ID      string `json:"id"`
 	Refused uint64 `json:"refused,omitempty"`
 	Faulty  uint64 `json:"faulty,omitempty"`
+}
+
+// A Ban says until when a user may not connect to the broker that the coordinator started.
+type Ban struct {
+	ID    string    `json:"id"`
+	Until time.Time `json:"until"`
 }
 
 // An Evaluation is the metrics of the model after record N, averaged over devices.

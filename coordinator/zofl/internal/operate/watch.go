@@ -17,6 +17,9 @@ type Watch struct {
 	// History keeps the rounds. If History is nil, a history in memory keeps them.
 	History *history.History
 
+	// Banned returns who may not connect to the broker for a while; nil: nobody decides that.
+	Banned func(now time.Time) []Ban
+
 	mu      sync.Mutex // guards what follows
 	waiting map[*expectation]struct{}
 	memory  history.History // has its own mutex

@@ -131,6 +131,9 @@ func (m *Model) rejects() []string {
 		parts = append(parts, notable.Render(fmt.Sprintf("%d %s turned away",
 			m.status.TurnedAway[kind], terminal.Plain(kind))))
 	}
+	for _, b := range m.status.Banned {
+		parts = append(parts, notable.Render(terminal.Plain(b.ID)+" banned"))
+	}
 	return parts
 }
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
@@ -24,6 +25,10 @@ func turnedAwayOf(s *operate.Status) (rows []table.Row) {
 	}
 	for _, o := range s.Offenders {
 		rows = append(rows, table.Row{"offender", o.ID + ": " + misdeeds(o.Refused, o.Faulty)})
+	}
+	for _, b := range s.Banned {
+		rows = append(rows, table.Row{"banned", b.ID + " until " + b.Until.Local().Format(time.TimeOnly) +
+			": zofl device revoke shuts it out for good"})
 	}
 	if len(s.SameID) > 0 {
 		rows = append(rows, table.Row{"two devices as", strings.Join(s.SameID, ", ") +

@@ -146,7 +146,8 @@ func (f *serveFlags) guardedBroker(b *broker.Broker, users logins, logger *slog.
 	if err != nil {
 		return nil, err
 	}
-	if err := enrol.LimitConnections(observer, users.subject, b.HangUp, logger); err != nil {
+	f.doorman = enrol.NewGuard(b.HangUp, logger)
+	if err := f.doorman.Watch(observer, users.subject); err != nil {
 		observer.Close()
 		return nil, err
 	}

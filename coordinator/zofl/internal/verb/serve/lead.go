@@ -81,11 +81,15 @@ func (f *serveFlags) serve(cmd *cobra.Command) error {
 		seen = append(seen, spans)
 	}
 	watch := &operate.Watch{Next: seen, History: kept}
+	if f.doorman != nil {
+		watch.Banned = f.doorman.Banned
+	}
 	for {
 		err := f.lead(ctx, nc, out, watch, page, coordinator.Config{
 			Conn: nc, Plan: f.plan, Log: log, Witnesses: f.witnesses, Linger: f.linger,
 			Recorder: watch, Logger: logger, AcceptLoss: f.acceptLoss,
 			BeginAnew: f.beginAnew, Allow: allow, JoinRate: f.joinRate, Key: f.private,
+			Authenticated: f.doorman != nil,
 		})
 		switch {
 		case errors.Is(err, runlog.ErrDeposed):
@@ -175,6 +179,9 @@ func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
 	}
 	told := tellWaiting(ctx, c, out)
 	defer told()
+	if f.doorman != nil {
+		defer f.judge(c)()
+	}
 	err = c.Run(ctx)
 	switch {
 	case errors.Is(err, bus.ErrSubscriptions):

@@ -13,6 +13,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
+	"github.com/zofl/zofl/coordinator/zofl/internal/enrol"
 	"github.com/zofl/zofl/coordinator/zofl/internal/traces"
 	"github.com/zofl/zofl/plan"
 )
@@ -45,6 +46,7 @@ type serveFlags struct {
 	offer              offerFlags
 	traces             string             // address of a collector, "" for none
 	private            ed25519.PrivateKey // signs; nil: nothing is signed
+	doorman            *enrol.Guard       // of the broker of --auth; nil without
 }
 
 // Command is `zofl serve`.
