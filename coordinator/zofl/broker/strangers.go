@@ -36,9 +36,10 @@ func connectionsWithin(descriptors uint64) int {
 const lookEvery = 25 * time.Millisecond
 
 // limitStrangers closes connections that have not logged in, whenever they are more than 4,096 or
-// hold more than half of the connections that the server has left. The server checks its limit of connections before
-// anybody logs in, so strangers who say nothing would keep everybody out. Of the address with the
-// most strangers the oldest are closed first: who logs in at once stays. The caller calls stop.
+// hold more than half of the connections that the server has left. The server checks its limit of
+// connections before anybody logs in, so strangers who say nothing would keep everybody out. Of the
+// address with the most strangers the oldest are closed first: who logs in at once stays. The caller
+// calls stop.
 func (b *Broker) limitStrangers() (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {

@@ -48,8 +48,8 @@ func ServerLimits() string {
 		coordinatorSubscriptions, pending)
 }
 
-// LimitsConf returns the limits of a nats-server whose run has so many devices, in the syntax of its
-// configuration.
+// LimitsConf returns the limits of a nats-server whose run has so many devices, in the syntax of
+// its configuration.
 func LimitsConf(devices int) string {
 	var l jwt.OperatorLimits
 	LimitAccount(&l, devices)
