@@ -34,6 +34,8 @@ var privacyReasons = []reason{
 		"scalars of honest devices would be refused for their noise"},
 	{"secure_range", "it needs secure=sum",
 		"scalars are cut to it so that their sum fits in 32 bits"},
+	{"secure_range", "it is below dp_clip and 8 times a device's noise",
+		"it would cut the noise that hides a device, and epsilon counts all of it"},
 	{"secure", "it excludes transport=dense", "a masked vector is as long as the model"},
 	{"secure", "it excludes transport=relay",
 		"the record has the scalars of each device, or of each group, which all read"},

@@ -30,6 +30,9 @@ var privacyRules = []rule{
 		what: "it is below dp_clip and 8 times its noise"},
 
 	{when: "secure_range", needs: "secure=sum"},
+	// Noise that is cut after it was added is less noise.
+	{when: "secure_range dp_of", but: sumFits, at: "secure_range",
+		what: "it is below dp_clip and 8 times a device's noise"},
 	{when: "secure", needs: "transport!=dense"},
 	{when: "secure", needs: "transport!=relay"},
 	{when: "secure", needs: "roster=dense"},
@@ -59,7 +62,12 @@ func asksAtMost(devices uint32) func(p *plan.Plan) bool {
 
 // noiseFits reports whether max_scalar leaves room for 8 standard deviations of noise. The noise of
 // a scalar exceeds 8 standard deviations once in 10^15 draws.
-func noiseFits(p *plan.Plan) bool {
+func noiseFits(p *plan.Plan) bool { return fits(p, p.MaxScalar) }
+
+// sumFits is noiseFits for the range to which devices cut what they add to a sum.
+func sumFits(p *plan.Plan) bool { return fits(p, p.SecureRange) }
+
+func fits(p *plan.Plan, limit float32) bool {
 	own := dpnoise.Multiplier(p.DPNoise, p.DPOf, p.Quorum)
-	return float64(p.MaxScalar) >= float64(p.DPClip)*(1+8*own)
+	return float64(limit) >= float64(p.DPClip)*(1+8*own)
 }

@@ -33,6 +33,7 @@ const overSecure = "secure=sum diverge=0 weights=equal eval_every=0 "
 // refusedSecure has a plan for each refusal of secure aggregation.
 var refusedSecure = []refusedPlan{
 	{"secure_range", overSecure + "secure=none secure_range=8"},
+	{"secure_range", overNoise + "secure=sum quorum=4 dp_of=sum secure_range=4.9"},
 	{"secure", overSecure + "transport=dense dense_keep=2"},
 	{"secure", overSecure + "transport=relay sharing=per-client"},
 	{"secure", overSecure + "roster=open"},
