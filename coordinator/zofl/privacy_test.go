@@ -35,7 +35,7 @@ func TestPlanPrivacy(t *testing.T) {
 			t.Fatal(err)
 		}
 		text = strings.Join(strings.Fields(text), " ")
-		for _, want := range append(want, "Its 100 rounds spend epsilon 2.17 at delta 1e-05") {
+		for _, want := range append(want, "Its 100 rounds spend epsilon 1.99 at delta 1e-05") {
 			if !strings.Contains(text, want) {
 				t.Errorf("dp_by=%s: no %q in %s", by, want, text)
 			}

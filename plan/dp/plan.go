@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/zofl/zofl/internal/dpnoise"
 	"github.com/zofl/zofl/plan"
 )
 
@@ -16,6 +17,15 @@ type Budget struct {
 
 func (b *Budget) String() string {
 	return fmt.Sprintf("epsilon %.3g at delta %.3g, at most", b.Epsilon, b.Delta)
+}
+
+// curveOf returns the curve that bounds what the releases of a plan spend: the exact one, unless
+// devices round what they add to a sum.
+func curveOf(p *plan.Plan) curve {
+	if p.DPOf == dpnoise.OfSum {
+		return renyi
+	}
+	return gaussian
 }
 
 // Spent returns how much privacy a log of n records has spent, for a device that contributed to
@@ -32,7 +42,7 @@ func Spent(p *plan.Plan, n uint64) *Budget {
 		return nil
 	}
 	delta := float64(p.DPDelta)
-	return &Budget{Epsilon(float64(p.DPNoise), releases, delta), delta}
+	return &Budget{curveOf(p).epsilon(float64(p.DPNoise), releases, delta), delta}
 }
 
 // Planned returns how much privacy the rounds of a plan will spend if the log has only records of
@@ -42,7 +52,7 @@ func Planned(p *plan.Plan) *Budget {
 		return nil
 	}
 	delta := float64(p.DPDelta)
-	return &Budget{Epsilon(float64(p.DPNoise), p.Rounds, delta), delta}
+	return &Budget{curveOf(p).epsilon(float64(p.DPNoise), p.Rounds, delta), delta}
 }
 
 // others is how many records of a complete log are no rounds if nobody changes the run: the plan,
@@ -57,7 +67,7 @@ func NoiseFor(p *plan.Plan, epsilon float64) float32 {
 	if p.Rounds == 0 {
 		return float32(math.Inf(1))
 	}
-	want := Noise(epsilon, p.Rounds+others, float64(p.DPDelta))
+	want := curveOf(p).noise(epsilon, p.Rounds+others, float64(p.DPDelta))
 	noise := float32(want)
 	if float64(noise) < want {
 		noise = math.Nextafter32(noise, float32(math.Inf(1)))

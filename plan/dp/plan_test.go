@@ -34,8 +34,18 @@ func TestSpent(t *testing.T) {
 		}
 	}
 	got := dp.Planned(p)
-	if want := "epsilon 2.15 at delta 0.001, at most"; got.String() != want {
+	if want := "epsilon 1.89 at delta 0.001, at most"; got.String() != want {
 		t.Errorf("planned %q, want %q", got, want)
+	}
+	if want := dp.Epsilon(4, 7, got.Delta); got.Epsilon != want {
+		t.Errorf("planned %v, want %v", got.Epsilon, want)
+	}
+	p.DPBy, p.DPOf = dpnoise.ByDevice, dpnoise.OfSum
+	if got := dp.Planned(p).String(); got != "epsilon 2.15 at delta 0.001, at most" {
+		t.Errorf("a sum spends %q", got)
+	}
+	if got, want := dp.Spent(p, 7), dp.Planned(p); *got != *want {
+		t.Errorf("a sum has spent %v, want %v", got, want)
 	}
 	if p.Rounds = 0; dp.Planned(p) != nil {
 		t.Error("a plan without an end has an end's budget")
@@ -45,22 +55,25 @@ func TestSpent(t *testing.T) {
 // TestNoiseFor: with the noise of NoiseFor the log of all rounds stays within the budget; with
 // slightly less noise it does not.
 func TestNoiseFor(t *testing.T) {
-	for _, by := range []uint8{dpnoise.ByDevice, dpnoise.ByCoordinator} {
+	for _, by := range []plan.PrivacyFields{
+		{DPBy: dpnoise.ByDevice}, {DPBy: dpnoise.ByCoordinator}, {DPOf: dpnoise.OfSum},
+	} {
 		for _, epsilon := range []float64{0.1, 1, 2, 4, 8, 100} {
 			for _, rounds := range []uint64{1, 20, 500, 10_000} {
 				p := &plan.Plan{
-					PrivacyFields: plan.PrivacyFields{DPClip: 1, DPDelta: 1e-5, DPBy: by},
+					PrivacyFields: by,
 					StopFields:    plan.StopFields{Rounds: rounds},
 				}
+				p.DPClip, p.DPDelta = 1, 1e-5
 				p.DPNoise = dp.NoiseFor(p, epsilon)
 				spent := dp.Spent(p, rounds+2).Epsilon
 				p.DPNoise *= 0.999
 				less := dp.Spent(p, rounds+2).Epsilon
-				if by == dpnoise.ByDevice && !(less > epsilon) {
+				if by.DPBy == dpnoise.ByDevice && !(less > epsilon) {
 					t.Errorf("epsilon %v, %d rounds: less noise spends %v", epsilon, rounds, less)
 				}
 				if !(spent <= epsilon) {
-					t.Errorf("epsilon %v, %d rounds, by %d: spent %v", epsilon, rounds, by, spent)
+					t.Errorf("epsilon %v, %d rounds, %+v: spent %v", epsilon, rounds, by, spent)
 				}
 			}
 		}
