@@ -13,7 +13,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// begins applies record 1 if the app accepts its plan.
+// begins applies record 1 if the app accepts its plan. If the device cannot run the plan, begins
+// returns a [retry.Claim].
 func (c *Client) begins(ctx context.Context, record []byte) error {
 	if c.cfg.Accept != nil {
 		if r, err := wire.DecodeRecord(record); err == nil && c.usable(r.Plan) {

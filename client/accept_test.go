@@ -71,7 +71,7 @@ func TestRefusedPlan(t *testing.T) {
 			}
 			other := h.newDevice("d1", null(small), judging(63, &asked, wild))
 			other.run()
-			if err := other.result(); errors.Is(err, client.ErrPlan) || len(asked) != 2 {
+			if err := other.final(); errors.Is(err, client.ErrPlan) || len(asked) != 2 {
 				t.Errorf("another dim: %v, asked %d times", err, len(asked))
 			}
 		})

@@ -75,8 +75,10 @@ type Client struct {
 	server   *snapshotServer
 	memory   memory
 
+	pinned    bool // the device accepts only what the coordinator signed
 	member    membership
 	session   session
+	doubt     retry.Doubt // about the log; member has that about joining
 	backoff   retry.Backoff
 	evaluated uint64 // last record whose state was evaluated
 	state     State  // the last state reported
@@ -96,6 +98,7 @@ func New(cfg Config) (*Client, error) {
 	keys, _ := cfg.keys() // withDefaults has checked them
 	c := &Client{
 		cfg: cfg, pauses: retry.NewPauses(cfg.ID, cfg.RetryMax), inbox: newInbox(cfg.Run, keys),
+		pinned: keys != nil,
 		link: link.New(link.Config{
 			Bus: cfg.Bus, Run: cfg.Run, ID: cfg.ID, Timeout: cfg.RequestTimeout,
 			Keys: keys, About: cfg.About, Logger: cfg.Logger,

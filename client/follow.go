@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/client/internal/follow"
+	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -37,7 +38,10 @@ func (c *Client) hear(ctx context.Context) (next, error) {
 	case ctx.Err() == nil && errors.Is(err, follow.ErrNotOurs):
 		return c.claim(ctx, err)
 	case err != nil:
-		if err := ends(ctx, err); err != nil {
+		if retry.Unfit(err) {
+			err = retry.Claim{Err: err}
+		}
+		if err := c.judge(ctx, err, &c.doubt); err != nil {
 			return next{}, err
 		}
 		return c.unreachable(a, err)

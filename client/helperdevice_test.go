@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
@@ -105,6 +106,30 @@ func (d *device) result() error {
 		return nil
 	}
 }
+
+// final returns what Run returned, once the device has asked again and again. That takes below
+// believed.
+func (d *device) final() error {
+	d.t.Helper()
+	return d.finalWhile(func() {})
+}
+
+// finalWhile does the work of final, and calls do every five seconds.
+func (d *device) finalWhile(do func()) error {
+	d.t.Helper()
+	for i := range believed / time.Second {
+		if i%5 == 0 {
+			do()
+		}
+		if pass(time.Second); len(d.ended) > 0 {
+			break
+		}
+	}
+	return d.result()
+}
+
+// believed is longer than a device doubts what somebody without the coordinator's key sent.
+const believed = 10 * time.Minute
 
 // params returns the model.
 func (d *device) params(dim int) []float32 {

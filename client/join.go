@@ -2,7 +2,6 @@ package client
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/internal/follow"
 	"github.com/zofl/zofl/client/internal/link"
+	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire"
 )
@@ -21,6 +21,8 @@ type membership struct {
 	joined   bool      // slot is known
 	rejoinAt time.Time // when to ask for the slot again; zero: never
 	told     attempt   // the last attempt that the answer to a join named
+	answers  uint64    // that gave this device its slot
+	doubt    retry.Doubt
 }
 
 // An attempt is one of a coordinator's attempts at a record.
@@ -74,7 +76,7 @@ func (c *Client) enter(ctx context.Context) (next, error) {
 	}
 	reply, err := c.askToJoin(ctx)
 	if err != nil {
-		return c.unanswered(ctx, err, (*Client).enter)
+		return c.unanswered(ctx, err, &c.member.doubt, (*Client).enter)
 	}
 	return next{then: (*Client).enter}, c.accept(ctx, &reply)
 }
@@ -96,9 +98,10 @@ func (c *Client) askToJoin(ctx context.Context) (wire.JoinReply, error) {
 	return c.link.Join(ctx, &known)
 }
 
-// unanswered asks again after a pause, since no coordinator answered.
-func (c *Client) unanswered(ctx context.Context, err error, again step) (next, error) {
-	if err := ends(ctx, err); err != nil {
+// unanswered asks again after a pause, since no coordinator answered, or somebody with a claim.
+func (c *Client) unanswered(ctx context.Context, err error, doubt *retry.Doubt,
+	again step) (next, error) {
+	if err := c.judge(ctx, err, doubt); err != nil {
 		return next{}, err
 	}
 	if errors.Is(err, bus.ErrOffline) {
@@ -142,20 +145,20 @@ func joining(err error) Progress {
 
 // unheard waits for announcements, since nobody answered the question how far the run is. unheard
 // reports a silence only now: a coordinator that answers is there, even if it announces nothing.
-func (c *Client) unheard(ctx context.Context, err error) (next, error) {
+func (c *Client) unheard(ctx context.Context, err error, doubt *retry.Doubt) (next, error) {
 	c.cfg.Logger.Info("no answer", "err", err)
 	silence := c.session.silence
 	c.session.silence = nil
-	if final := ends(ctx, err); final != nil || silence == nil {
+	if final := c.judge(ctx, err, doubt); final != nil || silence == nil {
 		return next{then: (*Client).listen}, final
 	}
 	return telling(waiting(fmt.Errorf("%w (%w)", silence, err)), (*Client).listen)
 }
 
 // accept takes the slot and the plan from an answer, or only the plan. If the coordinator refuses
-// the device, or the device cannot run the plan, accept returns an error that ends Run. If the plan
-// differs from the replica's plan, the replica followed another log, and accept returns
-// [follow.ErrNotOurs].
+// the device, or the device cannot run the plan, accept returns a [retry.Claim]. If the app refuses
+// the plan, accept returns an error that ends Run. If the plan differs from the replica's plan, the
+// replica followed another log, and accept returns [follow.ErrNotOurs].
 func (c *Client) accept(ctx context.Context, reply *wire.JoinReply) error {
 	if err := refused(reply); err != nil {
 		return err
@@ -177,17 +180,17 @@ func (c *Client) accept(ctx context.Context, reply *wire.JoinReply) error {
 	if !c.member.joined || c.member.slot != reply.Slot {
 		c.cfg.Logger.Info("joined", "slot", reply.Slot, "last", reply.Last)
 	}
-	c.member.slot, c.member.joined = reply.Slot, true
+	c.member.slot, c.member.joined, c.member.answers = reply.Slot, true, c.member.answers+1
 	return nil
 }
 
-// refused returns the error of a device that the coordinator does not let join; nil: the device may
+// refused returns the claim that the coordinator does not let a device join; nil: the device may
 // join.
 func refused(reply *wire.JoinReply) error {
 	if reply.Status == wire.JoinOK || reply.Status == wire.JoinPlan {
 		return nil
 	}
-	return fmt.Errorf("%w: %v: %s", ErrRefused, reply.Status, reply.Reason)
+	return retry.Claim{Err: fmt.Errorf("%w: %v: %s", ErrRefused, reply.Status, reply.Reason)}
 }
 
 // claim tells the coordinator which record this device has that the log lacks. claim returns
@@ -196,6 +199,9 @@ func refused(reply *wire.JoinReply) error {
 // operator decides.
 func (c *Client) claim(ctx context.Context, notOurs error) (next, error) {
 	reply, err := c.askToJoin(ctx)
+	if err == nil && c.cfg.Passive == nil {
+		err = refused(&reply)
+	}
 	switch {
 	case err != nil && c.cfg.Passive != nil && errors.Is(err, bus.ErrPermission):
 		c.cfg.Logger.Error("the broker does not let this replica tell the coordinator: give its user "+
@@ -203,11 +209,10 @@ func (c *Client) claim(ctx context.Context, notOurs error) (next, error) {
 			"record", c.follower.N(), "err", err)
 		return next{}, notOurs
 	case err != nil: // the next announcement brings another chance
-		return next{Progress: joining(err), tells: true, then: (*Client).hear}, ends(ctx, err)
-	case c.cfg.Passive != nil:
-		return next{}, notOurs
+		return next{Progress: joining(err), tells: true, then: (*Client).hear},
+			c.judge(ctx, err, &c.member.doubt)
 	}
-	return next{}, cmp.Or(refused(&reply), notOurs)
+	return next{}, notOurs
 }
 
 // stillEnded asks whether the coordinator has the run whose end is in the checkpoint. If no
@@ -229,10 +234,13 @@ func (c *Client) stillEnded(ctx context.Context) (next, error) {
 // answers. The device keeps its model meanwhile.
 func (c *Client) claimEnd(ctx context.Context) (next, error) {
 	reply, err := c.askToJoin(ctx)
-	if err != nil {
-		return c.unanswered(ctx, err, (*Client).claimEnd)
+	if err == nil {
+		err = refused(&reply)
 	}
-	return next{}, cmp.Or(refused(&reply), follow.ErrNotOurs)
+	if err != nil {
+		return c.unanswered(ctx, err, &c.member.doubt, (*Client).claimEnd)
+	}
+	return next{}, follow.ErrNotOurs
 }
 
 // look asks how far the run is. Otherwise an announcement made before this client subscribed would
@@ -250,14 +258,15 @@ func (c *Client) look(ctx context.Context) (next, error) {
 	case err == nil:
 	case errors.As(err, new(link.LaterError)):
 		c.session.silence = nil
-		return next{Progress: joining(err), tells: true, then: (*Client).listen}, ends(ctx, err)
+		return next{Progress: joining(err), tells: true, then: (*Client).listen},
+			c.judge(ctx, err, &c.member.doubt)
 	default:
 		c.rejoin() // the coordinator may be back, and count this device as absent
-		return c.unheard(ctx, err)
+		return c.unheard(ctx, err, &c.member.doubt)
 	}
 	c.session.silence = nil
 	if err := c.accept(ctx, &reply); err != nil {
-		return next{}, err
+		return c.turnedAway(ctx, err)
 	}
 	if len(reply.Announcement) > 0 {
 		c.inbox.put(reply.Announcement, true)
@@ -272,6 +281,16 @@ func (c *Client) look(ctx context.Context) (next, error) {
 	}
 	c.session.waits = waits
 	return telling(Progress{State: Waiting, Reason: waits}, (*Client).listen)
+}
+
+// turnedAway goes on after an answer to look that would end Run, if the device doubts the answer.
+func (c *Client) turnedAway(ctx context.Context, err error) (next, error) {
+	if !retry.Claimed(err) {
+		return next{}, err
+	}
+	c.rejoin()
+	return next{Progress: waiting(err), tells: true, then: (*Client).listen},
+		c.judge(ctx, err, &c.member.doubt)
 }
 
 // awaits says for how many devices round 1 waits, as far as this device knows: devices get their

@@ -79,8 +79,8 @@ func TestPoisonPlan(t *testing.T) {
 	}
 }
 
-// If a change needs more than the limit, Run ends at the record before the change. The device sends
-// a goodbye, and keeps its checkpoint for a larger limit.
+// If a change needs more than the limit for minutes, Run ends at the record before the change. The
+// device sends a goodbye, and keeps its checkpoint for a larger limit.
 func TestPoisonChange(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		p := densePlan(small)
@@ -98,8 +98,8 @@ func TestPoisonChange(t *testing.T) {
 			}
 		}
 		h.append(wire.Record{Kind: wire.KindChange, Change: &change})
-		h.announce()
-		if err := d.result(); !errors.Is(err, client.ErrPlan) ||
+		err := d.finalWhile(func() { h.announce() })
+		if !errors.Is(err, client.ErrPlan) ||
 			!strings.Contains(err.Error(), "plan: active = 4096: ") {
 			t.Errorf("Run: %v, want ErrPlan because of active", err)
 		}
@@ -131,7 +131,7 @@ func TestMemoryLimitOfForms(t *testing.T) {
 			limit uint64
 		}{{stream, need - 1}, {bowlLoss(small, 0), need}} {
 			d := h.device("d1", tt.o, one, limited(tt.limit))
-			if err := d.result(); !errors.Is(err, client.ErrPlan) {
+			if err := d.final(); !errors.Is(err, client.ErrPlan) {
 				t.Errorf("%T with a limit of %d bytes: %v, want ErrPlan", tt.o, tt.limit, err)
 			}
 		}

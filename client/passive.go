@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/zofl/zofl/client/internal/follow"
+	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/client/internal/seal"
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/wire"
@@ -47,10 +48,12 @@ func (c *Client) begin(ctx context.Context) (next, error) {
 		return next{}, nil
 	}
 	record, err := c.follower.FetchPlan(ctx)
-	if err != nil {
-		return c.unanswered(ctx, err, (*Client).begin)
+	if err == nil {
+		if err = c.begins(ctx, record); !retry.Claimed(err) {
+			return next{}, err
+		}
 	}
-	return next{}, c.begins(ctx, record)
+	return c.unanswered(ctx, err, &c.doubt, (*Client).begin)
 }
 
 // pull fetches the log up to its head, without waiting for an announcement. If no coordinator
@@ -65,7 +68,7 @@ func (c *Client) pull(ctx context.Context) (next, error) {
 	case ctx.Err() == nil && errors.Is(err, follow.ErrNotOurs):
 		return c.claim(ctx, err)
 	}
-	return c.unheard(ctx, err)
+	return c.unheard(ctx, err, &c.doubt)
 }
 
 // watch handles an announcement for a passive replica. The replica has applied all records up to

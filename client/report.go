@@ -51,6 +51,28 @@ func ends(ctx context.Context, err error) error {
 	return nil
 }
 
+// judge does the work of ends after an answer that may be a [retry.Claim]. A claim that the
+// coordinator signed ends Run at once. doubt counts the others: it is c.doubt for what the log
+// says, and c.member.doubt for answers to a join.
+func (c *Client) judge(ctx context.Context, err error, doubt *retry.Doubt) error {
+	switch {
+	case ctx.Err() != nil || !retry.Claimed(err):
+		return ends(ctx, err)
+	case c.pinned:
+		return err
+	}
+	good := c.follower.Reached()
+	if doubt == &c.member.doubt {
+		good = c.member.answers
+	}
+	final := doubt.Judge(err, good, c.follower.N() == 0)
+	if final == nil && doubt.Begins() {
+		c.cfg.Logger.Warn("an answer would end this device's part in the run: asking again, "+
+			"because without the coordinator's key anybody may have sent it", "err", err)
+	}
+	return final
+}
+
 // reportAside reports a fault that does not change the client's state.
 func (c *Client) reportAside(err error) error {
 	return c.tell(Progress{State: c.state, Err: err})

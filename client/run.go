@@ -21,6 +21,11 @@ import (
 // Recorder. Run goes on after a store fails, a state differs from the run's, or a snapshot is
 // wrong: see [Progress].Err.
 //
+// Without [Config].Coordinator, anybody may have sent what leads to [ErrRefused], [wire.ErrUpgrade]
+// or a plan that this device cannot run. So Run returns such an error only when the same answer
+// came ten times over three minutes, with no good answer in between. A device without a state
+// believes a refusal, or a plan that it cannot run, after three answers.
+//
 // When Run returns before the run ends, the client sends a goodbye: rounds then no longer wait for
 // this device. The device keeps its slot.
 //
@@ -61,6 +66,11 @@ func (c *Client) takePart(ctx context.Context) error {
 		switch {
 		case err == nil, ctx.Err() != nil && err == context.Cause(ctx):
 			return err
+		case retry.Claimed(err):
+			if err := c.askAgain(ctx, err); err != nil {
+				return err
+			}
+			continue
 		case !errors.Is(err, follow.ErrNotOurs):
 			return fmt.Errorf("client: %w", err)
 		}
@@ -83,6 +93,21 @@ func (c *Client) takePart(ctx context.Context) error {
 			return fmt.Errorf("client: %w", err)
 		}
 	}
+}
+
+// askAgain waits after an answer that kept this device from entering the run. askAgain returns the
+// error that ends Run, if the device believes the answer.
+func (c *Client) askAgain(ctx context.Context, claim error) error {
+	doubt := &c.member.doubt
+	final := c.judge(ctx, claim, doubt)
+	if final == nil {
+		c.cfg.Logger.Info("not joined yet", "err", claim)
+		final = c.tell(Progress{State: Joining, Err: claim})
+	}
+	if final != nil {
+		return fmt.Errorf("client: %w", final)
+	}
+	return retry.Sleep(ctx, c.pauses.Jitter(doubt.Pause(c.pauses)))
 }
 
 // goBack leaves a state that the log does not hold. goBack returns to the checkpoint if the log

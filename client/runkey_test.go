@@ -56,7 +56,7 @@ func TestRunKey(t *testing.T) {
 					} else {
 						d = h.device("d0", bowlLoss(small, 0), keyed(tt.key))
 					}
-					err := d.result()
+					err := d.final()
 					if !errors.Is(err, plan.ErrRunKey) ||
 						!strings.HasPrefix(err.Error(), "client: plan: ") ||
 						!strings.Contains(err.Error(), tt.says) {

@@ -227,8 +227,8 @@ func TestDeniedJoin(t *testing.T) {
 	}
 	l.awaitRounds(2)
 	s := l.c.Status()
-	if s.Members != 1 || s.Counters.NotAllowed != 1 || s.TurnedAway["joins"] != 1 ||
-		len(s.Offenders) != 1 || s.Offenders[0].Refused != 1 ||
+	if s.Members != 1 || s.Counters.NotAllowed != 3 || s.TurnedAway["joins"] != 3 ||
+		len(s.Offenders) != 1 || s.Offenders[0].Refused != 3 ||
 		!strings.HasPrefix(s.Offenders[0].ID, "b of _INBOX.") {
 		t.Errorf("%d members, %d not allowed, turned away %v, offenders %+v", s.Members,
 			s.Counters.NotAllowed, s.TurnedAway, s.Offenders)

@@ -106,8 +106,9 @@ func (f *Follower) Open() error {
 		return nil
 	case errors.Is(err, plan.ErrRunKey):
 		return fmt.Errorf("checkpoint: %w", f.keyed(err)) // the checkpoint is good, for the right key
-	case retry.Final(err):
-		return fmt.Errorf("checkpoint: %w", err) // the checkpoint is good, for a device with more memory
+	case retry.Unfit(err):
+		// the checkpoint is good, for a device with more memory or a later version
+		return fmt.Errorf("checkpoint: %w", err)
 	case errors.Is(err, replica.ErrForeign):
 		return fmt.Errorf("checkpoint: %w: nothing was changed: give each run and model a store of "+
 			"its own, or set what this one was made with", err)

@@ -105,6 +105,7 @@ type Follower struct {
 	last        uint64        // last record of the log, as far as this device knows
 	start       wire.LogStart // where the log begins; N = 0: with record 1, as far as known
 	ignored     int           // heads in a row that the follower ignored
+	reached     uint64        // heads that the follower reached
 	course      course
 	batch       batch
 	decoded     wire.Record // in a catch-up: the present record, in reused memory
@@ -184,6 +185,9 @@ func (f *Follower) Plan() *plan.Plan { return f.replica.Plan() }
 // N is the index of the last record that the follower applied.
 func (f *Follower) N() uint64 { return f.replica.N() }
 
+// Reached is how many heads the follower reached.
+func (f *Follower) Reached() uint64 { return f.reached }
+
 // Epoch is the epoch of the last head that the follower reached; 0: none.
 func (f *Follower) Epoch() uint64 { return f.epoch }
 
@@ -209,14 +213,14 @@ func (f *Follower) Downloading() bool { return f.snapshots.download != nil }
 // Save writes a state file.
 func (f *Follower) Save(w io.Writer) error { return f.replica.Save(w, f.history()) }
 
-// Begin applies record 1. The error, for a plan that this device cannot run, ends Run.
+// Begin applies record 1. The error, for a plan that this device cannot run, is a [retry.Claim].
 func (f *Follower) Begin(record []byte) error {
 	if err := f.apply(record); err != nil {
-		return ofPlan(f.keyed(err))
+		return retry.Claim{Err: ofPlan(f.keyed(err))}
 	}
 	if err := f.checkPrivate(); err != nil {
 		f.replace(f.blank())
-		return fmt.Errorf("plan: %w", err)
+		return retry.Claim{Err: fmt.Errorf("plan: %w", err)}
 	}
 	f.digestIfDue(1)
 	return nil

@@ -130,7 +130,7 @@ func (f *Follower) reach(ctx context.Context, h *Head) (followed bool, err error
 		return true, fmt.Errorf("%w: %w", errForged, err)
 	}
 	if err == nil {
-		f.epoch, f.ignored = h.Epoch, 0
+		f.epoch, f.ignored, f.reached = h.Epoch, 0, f.reached+1
 	}
 	return true, err
 }

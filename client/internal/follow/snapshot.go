@@ -232,7 +232,8 @@ func (f *Follower) receive(ctx context.Context, d *download) error {
 			return fmt.Errorf("%w: got another piece than asked for", errSnapshot)
 		}
 		if _, err := d.to.Write(piece.Data); err != nil {
-			if retry.Final(err) { // only the log's plan may end Run, and not a snapshot's plan
+			if retry.Unfit(err) {
+				// Only the log may end Run, and not a snapshot.
 				err = fmt.Errorf("%w: %v", errSnapshot, err)
 			}
 			return err
@@ -254,7 +255,7 @@ func (f *Follower) askSnapshot(
 	f.pace.fetched(time.Since(began), len(b))
 	reply, err := wire.DecodeSnapshotReply(b)
 	if err != nil {
-		return reply, fmt.Errorf("%w: %w", errSnapshot, err)
+		return reply, fmt.Errorf("%w: %v", errSnapshot, err)
 	}
 	return reply, nil
 }

@@ -10,22 +10,21 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/bus"
-	"github.com/zofl/zofl/client/internal/memlimit"
-	"github.com/zofl/zofl/wire"
 )
 
 // ErrRecorder marks an error that the app's Recorder returned. An ErrRecorder ends Run.
 var ErrRecorder = errors.New("recorder")
 
-// Final says whether an error means that this device cannot go on with the run.
+// Final says whether an error means that this device cannot go on with the run, without asking
+// again. A claim is final once the device believes it: see [Doubt].
 func Final(err error) bool {
-	for _, final := range []error{ErrRecorder, wire.ErrUpgrade, memlimit.ErrPlan, bus.ErrClosed,
-		bus.ErrPermission, bus.ErrSubscriptions, bus.ErrTooLong} {
+	for _, final := range []error{ErrRecorder, bus.ErrClosed, bus.ErrPermission,
+		bus.ErrSubscriptions, bus.ErrTooLong} {
 		if errors.Is(err, final) {
 			return true
 		}
 	}
-	return false
+	return errors.As(err, new(*believed))
 }
 
 // Pauses draws the pauses of one device at random, so that devices do not ask at the same time.

@@ -25,7 +25,7 @@ func TestFinal(t *testing.T) {
 		{context.DeadlineExceeded, false},
 		{bus.ErrClosed, true},
 		{bus.ErrPermission, true},
-		{wire.ErrUpgrade, true},
+		{wire.ErrUpgrade, false}, // anybody may have sent the frame
 		{fmt.Errorf("upload: %w", fmt.Errorf("%w: full", retry.ErrRecorder)), true},
 	} {
 		if got := retry.Final(tt.err); got != tt.want {
