@@ -27,10 +27,15 @@ func (c *Client) workMasked(ctx context.Context, a *arrival) (next, error) {
 	if !c.outbox.BeginAttempt(cfg.Attempt.Nonce()) {
 		return idle(nil)
 	}
-	if c.outbox.Unmasked(a.N) {
-		reply := wire.Reply{Kind: wire.Decline, N: a.N, Tip: tip, Reason: secagg.DeclineSpent}
-		err := c.send(ctx, reply.Append(nil))
-		return worked(Progress{State: Waiting, Declined: reply.Reason}, err)
+	refusal, err := c.outbox.RelyOn(r.Plan(), r.PlanRecord())
+	switch {
+	case err != nil:
+		return next{}, err
+	case refusal != nil:
+		c.cfg.Logger.Warn("no part in this sum", "record", a.N, "err", refusal)
+		return c.declineMasked(ctx, a.N, tip, wire.DeclinePolicy, refusal)
+	case c.outbox.Unmasked(a.N):
+		return c.declineMasked(ctx, a.N, tip, secagg.DeclineSpent, nil)
 	}
 	if frame := c.outbox.Frame(&a.Ask, tip); frame != nil {
 		return worked(c.takePartMasked(ctx, a, cfg, func(round *working) (Progress, error) {
@@ -55,6 +60,16 @@ func (c *Client) workMasked(ctx context.Context, a *arrival) (next, error) {
 			return c.compute(ctx, round, &job)
 		}))
 	})
+}
+
+// declineMasked declines an attempt. Other attempts at the record may get another answer, so the
+// outbox does not keep this one.
+func (c *Client) declineMasked(
+	ctx context.Context, n uint64, tip wire.Tip, why wire.DeclineReason, fault error,
+) (next, error) {
+	reply := wire.Reply{Kind: wire.Decline, N: n, Tip: tip, Reason: why}
+	err := c.send(ctx, reply.Append(nil))
+	return worked(Progress{State: Waiting, Declined: why, Err: fault}, err)
 }
 
 // lastMasked is when a device gives up the computation of an attempt. The result is before the

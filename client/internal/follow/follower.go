@@ -116,6 +116,7 @@ type Follower struct {
 	checkpoints checkpoints
 	pace        pace
 	replays     replays
+	held        held
 }
 
 // New returns a follower with an empty replica.
@@ -240,6 +241,9 @@ func ofPlan(err error) error {
 // Reset forgets the log, and which digests the device reported.
 func (f *Follower) Reset() {
 	f.replays.owed = f.replica.N() > 1
+	if p := f.replica.Plan(); p != nil && p.Summed() {
+		f.HoldSums(p.SecureLists > 0)
+	}
 	f.replace(f.blank())
 	f.epoch, f.last, f.ignored, f.unproven, f.start = 0, 0, 0, 0, wire.LogStart{}
 	f.batch, f.course = batch{}, course{}

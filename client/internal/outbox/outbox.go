@@ -32,6 +32,9 @@ type Log interface {
 	Live(n uint64) bool
 	// Record fetches record n; nil: the log has none.
 	Record(ctx context.Context, n uint64) ([]byte, error)
+	// HoldSums refuses another log of this run without secure=sum or, if agreed, without
+	// secure_lists=agreed.
+	HoldSums(agreed bool)
 }
 
 // Config holds what an outbox needs.
@@ -63,6 +66,8 @@ type Outbox struct {
 	variates variates
 
 	unmasking unmasking
+	sums      sums
+	kept      sums // what the store has of it
 }
 
 // New returns an outbox.
@@ -187,7 +192,7 @@ func (o *Outbox) Promise(a *Ask, r *wire.Reply) ([]byte, error) {
 // Open loads the items that an earlier process stored. An error is the Recorder's.
 func (o *Outbox) Open() error {
 	for _, load := range []func() error{o.loadReply, o.loadUpload, o.loadVariates,
-		o.loadUnmasked} {
+		o.loadUnmasked, o.loadSums} {
 		if err := load(); err != nil {
 			return err
 		}

@@ -79,7 +79,13 @@ func (v *variates) put(new variate) {
 // See for records that it applied or skipped.
 func (o *Outbox) See(r *wire.Record, record []byte) {
 	plan, v := o.cfg.Log.Plan(), &o.variates
-	if plan == nil || !plan.SendsControl() {
+	switch {
+	case plan == nil:
+		return
+	case plan.Summed():
+		o.seeChange(r, plan)
+		return
+	case !plan.SendsControl():
 		return
 	}
 	if at, found := v.find(r.N); found {
