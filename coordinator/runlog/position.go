@@ -51,6 +51,12 @@ type Point struct {
 // Due returns the phase of the next round's record: 0, or 1 or 2 where rounds have two phases.
 func (p *Position) Due() uint8 { return p.Plan.Phase(p.Point.N) }
 
+// PlanAt returns the plan after record n, which the log must hold.
+func (p *Position) PlanAt(n uint64) plan.Plan {
+	plan, _, _ := p.history.at(n)
+	return plan
+}
+
 // Apply moves p past the next record. An error matches [ErrCorrupt], and leaves p as it was.
 func (p *Position) Apply(record []byte) (wire.Record, error) {
 	end := p.Chain

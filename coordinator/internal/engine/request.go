@@ -53,7 +53,10 @@ func (c *Core) allows(r *wire.Record) error {
 	case r.Kind == wire.KindChange && c.N == 0:
 		return errors.New("the run has not begun")
 	case r.Kind == wire.KindChange:
-		_, err := runlog.Changed(&c.Plan, r.Change)
+		after, err := runlog.Changed(&c.Plan, r.Change)
+		if err == nil && c.policy.Steps != nil {
+			err = c.policy.Steps.Allows(&after)
+		}
 		return err
 	}
 	return nil
@@ -85,9 +88,22 @@ func (c *Core) takeTurn() bool {
 		}
 		c.next.asked = true
 		c.append(&r, e)
+		if r.Kind == wire.KindRollback && c.policy.Steps != nil {
+			c.restoreAfter(r.To)
+		}
 		return true
 	}
 	return false
+}
+
+// restoreAfter queues the change without which devices would take no part after a rollback, as the
+// next record after it.
+func (c *Core) restoreAfter(to uint64) {
+	earlier := c.PlanAt(to)
+	if change := c.policy.Steps.Restores(&earlier); change != nil {
+		r := &wire.Record{Kind: wire.KindChange, Change: change}
+		c.queue.records = slices.Insert(c.queue.records, 1, r)
+	}
 }
 
 func changeEvent(change *plan.Change) report.Event {

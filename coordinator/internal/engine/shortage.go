@@ -96,7 +96,7 @@ func (c *Core) waitsText() string {
 	case c.End != nil || c.halt.Pause != nil:
 		return ""
 	case c.halt.shortage.Waits:
-		return c.cohort.Crowd.Lacks(c.Plan.Quorum)
+		return c.cohort.Crowd.Lacks(&c.Plan)
 	case !c.waiting():
 		return ""
 	}

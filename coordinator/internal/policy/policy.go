@@ -165,6 +165,11 @@ type Steps interface {
 	Spent(declines []uint32, reachable uint32) bool
 	// Skip returns a change for the index of a record that no attempt can make.
 	Skip() *plan.Change
+	// Allows returns an error if devices would take no part after a change that leads to a plan.
+	Allows(after *plan.Plan) error
+	// Restores returns the change with which devices go on after a rollback to a state that had an
+	// earlier plan; nil: they go on without one.
+	Restores(earlier *plan.Plan) *plan.Change
 }
 
 // A Message is a device's message in a step.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -142,9 +143,28 @@ func TestCount(t *testing.T) {
 	for members, want := range map[int]string{
 		1: "1 of 1 member present, quorum 3: ", 2: "2 of 2 members present, quorum 3: "} {
 		c := Crowd{Members: make([]Member, members)}
-		if got := c.Lacks(3); !strings.HasPrefix(got, want) {
+		p := &plan.Plan{RoundsFields: plan.RoundsFields{Quorum: 3}}
+		if got := c.Lacks(p); !strings.HasPrefix(got, want) {
 			t.Errorf("got %q, want %q at its beginning", got, want)
 		}
+	}
+}
+
+// TestAdviceOfSums: where the quorum may only rise, no text advises a lower one.
+func TestAdviceOfSums(t *testing.T) {
+	p := &plan.Plan{RoundsFields: plan.RoundsFields{Quorum: 3, Members: 5}}
+	c, r := Crowd{Members: make([]Member, 2)}, Roster{Stored: 2}
+	for secure, want := range []bool{true, false} {
+		p.Secure = uint8(secure)
+		for _, text := range []string{c.Lacks(p), r.Awaits(p)} {
+			if got := strings.Contains(text, "zofl change"); got != want {
+				t.Errorf("secure %d: %q", secure, text)
+			}
+		}
+	}
+	r.Stored = 3
+	if text := r.Awaits(p); !strings.Contains(text, "`zofl change members=3` starts now") {
+		t.Errorf("three joined: %q", text)
 	}
 }
 

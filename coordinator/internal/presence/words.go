@@ -14,11 +14,12 @@ func Count(n uint32, thing string) string {
 	return fmt.Sprintf("%d %s", n, thing)
 }
 
-// Lacks says which devices a run without a quorum waits for.
-func (w *Crowd) Lacks(quorum uint32) string {
+// Lacks says which devices a run without a quorum waits for. With secure=sum the quorum may only
+// rise.
+func (w *Crowd) Lacks(p *plan.Plan) string {
 	text := fmt.Sprintf("%d of %s present, quorum %d: it goes on when they are back",
-		w.Present(), Count(uint32(len(w.Members)), "member"), quorum)
-	if n := w.Present(); n > 0 && n < quorum {
+		w.Present(), Count(uint32(len(w.Members)), "member"), p.Quorum)
+	if n := w.Present(); n > 0 && n < p.Quorum && !p.Summed() {
 		text += fmt.Sprintf("; `zofl change quorum=%d` goes on now", n)
 	}
 	if w.Present() == 0 {
@@ -36,6 +37,9 @@ func (r *Roster) Awaits(p *plan.Plan) string {
 	}
 	fields := fmt.Sprintf("members=%d", n)
 	if int(p.Quorum) > n { // round 1 waits for a quorum at least
+		if p.Summed() {
+			return text + fmt.Sprintf("; with secure=sum it needs the quorum of %d", p.Quorum)
+		}
 		fields += fmt.Sprintf(" quorum=%d", n)
 	}
 	return text + fmt.Sprintf("; `zofl change %s` starts now", fields)

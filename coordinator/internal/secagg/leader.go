@@ -8,6 +8,7 @@ package secagg
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -296,12 +297,42 @@ func (l *Leader) Contributors() []uint32 { return l.slots }
 // Liars returns the slots of the devices that sent false shares.
 func (l *Leader) Liars() []uint32 { return l.liars }
 
+// Allows refuses a lower quorum: devices add to no sum of fewer devices than the highest quorum that
+// they have seen.
+func (l *Leader) Allows(after *plan.Plan) error {
+	if after.Quorum >= l.plan.Quorum {
+		return nil
+	}
+	return &plan.Error{Field: "quorum", Value: after.Quorum, Remedy: fmt.Sprintf("with secure=sum "+
+		"devices add to no sum of fewer than the %d that they joined for, so the quorum may only rise: "+
+		"start more devices, or begin a run of another name with `zofl plan`", l.plan.Quorum)}
+}
+
+// Restores returns a change to the present quorum if an earlier plan had a lower one, with the
+// target and the members that this quorum needs.
+func (l *Leader) Restores(earlier *plan.Plan) *plan.Change {
+	now := l.plan
+	if earlier.Quorum >= now.Quorum {
+		return nil
+	}
+	return changeOf(plan.RoundsFields{Quorum: now.Quorum, Target: max(earlier.Target, now.Quorum),
+		Members: max(earlier.Members, now.Quorum)}, "members", "target", "quorum")
+}
+
+// changeOf returns the change that sets these fields to values.
+func changeOf(values plan.RoundsFields, fields ...string) *plan.Change {
+	c := &plan.Change{Values: plan.Plan{RoundsFields: values}}
+	for _, f := range plan.Fields() {
+		if slices.Contains(fields, f.Name) {
+			c.Fields = append(c.Fields, f.Number)
+		}
+	}
+	slices.Sort(c.Fields)
+	return c
+}
+
 // Skip returns the change that uses up the index of a record that cannot be made: it sets the
 // quorum to its present value.
 func (l *Leader) Skip() *plan.Change {
-	fields := plan.Fields()
-	at := slices.IndexFunc(fields, func(f plan.Field) bool { return f.Name == "quorum" })
-	return &plan.Change{Fields: []uint64{fields[at].Number}, Values: plan.Plan{
-		RoundsFields: plan.RoundsFields{Quorum: l.plan.Quorum},
-	}}
+	return changeOf(plan.RoundsFields{Quorum: l.plan.Quorum}, "quorum")
 }
