@@ -110,8 +110,8 @@ func (h *lyingHost) another(edit func(*plan.Plan)) {
 	h.append(wire.Record{Kind: wire.KindPlan, Plan: &p})
 }
 
-// TestLoweredQuorum: a coordinator that lowers the quorum gets nothing more of a device, whatever it
-// does next. The device says so, and takes part again once the quorum is back.
+// TestLoweredQuorum: a coordinator that lowers the quorum gets nothing more of a device, whatever
+// it does next. The device says so, and takes part again once the quorum is back.
 func TestLoweredQuorum(t *testing.T) {
 	for name, lie := range map[string]func(h *lyingHost, d *device) *device{
 		"change": func(h *lyingHost, d *device) *device {

@@ -13,9 +13,9 @@ type held struct {
 }
 
 // HoldSums makes the follower refuse another log of this run that would end what its device relies
-// on: secure=sum and, if agreed, secure_lists=agreed. No change of a plan can set these fields, so a
-// coordinator would have to replace the log. A passive replica contributes nothing, and follows any
-// log.
+// on: secure=sum and, if agreed, secure_lists=agreed. No change of a plan can set these fields, so
+// a coordinator would have to replace the log. A passive replica contributes nothing, and follows
+// any log.
 func (f *Follower) HoldSums(agreed bool) {
 	h := &f.held
 	if h.agreed = h.agreed || agreed; h.check != nil || f.cfg.Witness != nil {

@@ -51,8 +51,8 @@ func TestMaskedQuorumRises(t *testing.T) {
 	}
 }
 
-// TestMaskedQuorumAfterRollback: a rollback to a state with a lower quorum is followed by a change to
-// the present one, before the next round. A rollback to a state with the same quorum is not.
+// TestMaskedQuorumAfterRollback: a rollback to a state with a lower quorum is followed by a change
+// to the present one, before the next round. A rollback to a state with the same quorum is not.
 func TestMaskedQuorumAfterRollback(t *testing.T) {
 	f := newMaskedFleet(t, securePlan(t, 10), 10)
 	c := f.c

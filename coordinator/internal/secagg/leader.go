@@ -297,8 +297,8 @@ func (l *Leader) Contributors() []uint32 { return l.slots }
 // Liars returns the slots of the devices that sent false shares.
 func (l *Leader) Liars() []uint32 { return l.liars }
 
-// Allows refuses a lower quorum: devices add to no sum of fewer devices than the highest quorum that
-// they have seen.
+// Allows refuses a lower quorum: devices add to no sum of fewer devices than the highest quorum
+// that they have seen.
 func (l *Leader) Allows(after *plan.Plan) error {
 	if after.Quorum >= l.plan.Quorum {
 		return nil
