@@ -10,6 +10,10 @@ type RobustFields struct {
 	// Roots are ids of devices that the operator trusts: with Trust, other devices must agree with
 	// these devices. Empty: none.
 	Roots []string
+
+	// Liars is how many contributors of a round may lie. The coordinator replaces each contribution by
+	// the mean of all but that many, those nearest to it. 0: it replaces none.
+	Liars uint32
 }
 
 var robustSection = Section{
@@ -24,4 +28,7 @@ var robustSection = Section{
 			Doc: "rounds over which a device must agree with the others, 0 for never"},
 		{Number: 109, Name: "roots", Changeable: true, Usual: `["device-1"]`,
 			Doc: "devices that the operator vouches for, with which the others must agree"},
+		{Number: 115, Name: "liars", Changeable: true, max: 500, Unit: "devices", Usual: "4",
+			Doc: "contributors of a round that may lie: each contribution is mixed with its nearest, " +
+				"all but so many; 0 for none"},
 	}}

@@ -179,6 +179,7 @@ var invalid = []struct {
 	{"roots", func(p *plan.Plan) { rooted(p, slices.Repeat([]string{"a"}, plan.MaxMetrics+1)...) }},
 	{"roots", func(p *plan.Plan) { rooted(p, "pi-1", "pi-1") }},
 	{"roots", func(p *plan.Plan) { rooted(p, "pi 1") }},
+	{"liars", func(p *plan.Plan) { p.Liars = 501 }},
 	{"cohort", func(p *plan.Plan) { p.Control, p.Cohort = plan.ScaffoldPoint, 2 }},
 	{"loss_unit", func(p *plan.Plan) { p.LossUnit = -1 }},
 	{"dp_clip", func(p *plan.Plan) { p.DPClip = nan }},

@@ -16,4 +16,13 @@ var robustReasons = []reason{
 	{"roots", "it needs trust above 0", "without it nobody has to agree with them"},
 	{"roots", "they must be asked in each round",
 		"a round without a root's contribution does not close"},
+	{"liars", "it needs transport=mean",
+		"scalars along different directions do not say which contributions are near each other"},
+	{"liars", "it needs aggregator=trimmed-mean",
+		"what a liar's own contribution becomes is as far off as the liar, and must be cut off"},
+	{"liars", "roots tell liars by themselves",
+		"a mixed contribution no longer says whether its device agrees with a root"},
+	{"quorum", "liars must be fewer than half of it",
+		"where half of a round's contributors lie, nothing tells them from the others"},
+	{"liars", "a round asks more than 1024 devices", "each contribution is compared with each"},
 }

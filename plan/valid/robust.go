@@ -2,6 +2,9 @@ package valid
 
 import "github.com/zofl/zofl/plan"
 
+// maxMixed bounds the contributions of a round that are mixed, because each is compared with each.
+const maxMixed = 1024
+
 var robustRules = []rule{
 	{when: "roots", own: func(p *plan.Plan) error { return checkList("roots", "device", p.Roots) }},
 	{when: "bound", needs: "bound>=1", what: "it is below the median"},
@@ -16,4 +19,14 @@ var robustRules = []rule{
 	{when: "roots transport=mean",
 		but:  func(p *plan.Plan) bool { return p.Sampled(p.Members) >= p.Members },
 		what: "they must be asked in each round"},
+	{when: "liars", needs: "transport=mean"},
+	{when: "liars", needs: "aggregator=trimmed-mean"},
+	{when: "liars", but: func(p *plan.Plan) bool { return len(p.Roots) == 0 },
+		what: "roots tell liars by themselves"},
+	{when: "liars", at: "quorum",
+		but:  func(p *plan.Plan) bool { return uint64(p.Quorum) > 2*uint64(p.Liars) },
+		what: "liars must be fewer than half of it"},
+	{when: "liars",
+		but:  func(p *plan.Plan) bool { return p.Sampled(plan.MaxMembers) <= maxMixed },
+		what: "a round asks more than 1024 devices"},
 }

@@ -12,4 +12,10 @@ var refusedRobust = []refusedPlan{
 	{"trust", "trust=10 bound=3 late=4"},
 	{"roots", `roots=["pi-1"]`},
 	{"roots", `roots=["pi-1"] bound=1.5 trust=200 members=9 target=3 quorum=3`},
+	{"liars", "liars=2 aggregator=trimmed-mean trim=0.4 sharing=groups transport=relay " +
+		"groups=random group_size=5 regroup=1"},
+	{"liars", "liars=2"},
+	{"liars", `liars=2 aggregator=trimmed-mean trim=0.4 bound=1.5 trust=200 roots=["pi-1"]`},
+	{"quorum", "liars=2 aggregator=trimmed-mean trim=0.4 quorum=4"},
+	{"liars", "liars=2 aggregator=trimmed-mean trim=0.4 members=2000 target=1025"},
 }

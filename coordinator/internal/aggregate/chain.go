@@ -32,6 +32,7 @@ type Chain struct {
 	past     *robust.Past   // nil: the plan has no bound
 	claims   *claims        // nil: the round has no vectors
 	claimed  claims
+	mixed    neighbors
 	controls gather.Controls
 	sum      gather.Tally
 	held     gather.Contributions
@@ -136,6 +137,10 @@ func (c *Chain) filtered() (first Stage) {
 		first = c.bound(first)
 	case c.robust != nil:
 		c.robust.Rest()
+	}
+	if c.plan.Liars > 0 {
+		c.mixed.Stage, c.mixed.liars = first, c.plan.Liars
+		first = &c.mixed
 	}
 	for _, more := range c.parts.More {
 		first = more(c.plan, first)

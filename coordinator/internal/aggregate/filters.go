@@ -1,6 +1,9 @@
 package aggregate
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/median"
 	"github.com/zofl/zofl/coordinator/internal/robust"
@@ -81,6 +84,41 @@ func (s *bounds) Close() {
 			g.CutVariate(k.Slot, k.Variate)
 		}
 		s.Stage.Add(now)
+	}
+	s.Stage.Close()
+}
+
+// neighbors holds contributions until the round closes, and then mixes each with those nearest to
+// it, before any other stage: a contribution that was cut would no longer be far from the others.
+type neighbors struct {
+	Stage
+	liars   uint32
+	held    []Contribution
+	numbers []float32 // that held refers to
+}
+
+func (s *neighbors) Open(shape Shape) {
+	clear(s.held)
+	s.held, s.numbers = s.held[:0], s.numbers[:0]
+	s.Stage.Open(shape)
+}
+
+func (s *neighbors) Add(k *Contribution) {
+	one, at := *k, len(s.numbers)
+	s.numbers = append(s.numbers, k.Values...)
+	one.Sent, one.Values = nil, s.numbers[at:len(s.numbers):len(s.numbers)]
+	s.held = append(s.held, one)
+}
+
+func (s *neighbors) Close() {
+	slices.SortFunc(s.held, func(a, b Contribution) int { return cmp.Compare(a.Slot, b.Slot) })
+	all := make([][]float32, len(s.held))
+	for i := range s.held {
+		all[i] = s.held[i].Values
+	}
+	robust.Mix(all, s.liars)
+	for i := range s.held {
+		s.Stage.Add(&s.held[i])
 	}
 	s.Stage.Close()
 }

@@ -28,6 +28,7 @@ var plans = []string{
 	"sharing=per-client transport=relay precision=int4 max_scalar=60000 steps=2 bound=2",
 	"aggregator=median",
 	"aggregator=trimmed-mean trim=0.4 bound=2",
+	"aggregator=trimmed-mean trim=0.4 quorum=3 liars=1 bound=2 trust=5",
 	"aggregator=clipped-mean clip=3 weights=samples",
 	"control=scaffold-1 weights=samples steps=2 bound=2",
 	"control=scaffold-2 bound=3",

@@ -132,6 +132,7 @@ var chained = []struct {
 }{
 	{"bound", []string{"bound=2", "weights=samples", "claim_bound=3"}},
 	{"trust", []string{"bound=2", "trust=5", `roots=["d0"]`}},
+	{"neighbors", []string{"aggregator=trimmed-mean", "trim=0.2", "liars=3", "quorum=7"}},
 	{"bound and clip", []string{"bound=2", "aggregator=clipped-mean", "clip=3"}},
 	{"noise", []string{"dp_clip=2", "dp_noise=1", "dp_delta=1e-5", "dp_by=coordinator"}},
 	{"groups", []string{"sharing=groups", "transport=relay", "groups=random", "group_size=7",

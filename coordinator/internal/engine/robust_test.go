@@ -24,8 +24,9 @@ var guarded = map[string][]string{
 	"relay of 4 bits": {"sharing=per-client", "transport=relay", "precision=int4", "max_scalar=60000"},
 	"clipped relay": {"sharing=per-client", "transport=relay", "aggregator=clipped-mean",
 		"clip=1000"},
-	"groups": {"sharing=groups", "transport=relay", "groups=random", "group_size=5", "regroup=2"},
-	"trust":  {"trust=10"},
+	"groups":    {"sharing=groups", "transport=relay", "groups=random", "group_size=5", "regroup=2"},
+	"trust":     {"trust=10"},
+	"neighbors": {"aggregator=trimmed-mean", "trim=0.2", "quorum=5", "liars=2"},
 }
 
 // A siege has ten devices, one or more of which may lie.

@@ -29,6 +29,13 @@
 // counts up to b times the median of the last rounds that this coordinator led, and all weights are
 // 1 before that median is known.
 //
+// # Neighbors
+//
+// With Plan.Liars = f each contribution of a round of n is replaced, before all else, by the mean
+// of the n - f contributions nearest to it, itself among them: nearest-neighbor mixing, see [Mix].
+// A liar far from the honest devices changes only what its own contribution becomes, which the
+// trimmed mean then cuts off. A liar near the honest devices is not told from them.
+//
 // # Trust
 //
 // With Plan.Trust = N the agreement of a device is the mean, over about its last N contributions,

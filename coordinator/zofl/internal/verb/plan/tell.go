@@ -229,6 +229,8 @@ func (s *speech) robust() {
 	s.sayIf(s.Bound > 0, "A contribution longer than %g medians is cut to that.", s.Bound)
 	s.sayIf(s.ClaimBound > 0 && s.Weights != plan.Equal, "A device counts for %g medians of samples "+
 		"at most.", s.ClaimBound)
+	s.sayIf(s.Liars > 0, "A contribution counts as the mean of itself and those nearest to it, all "+
+		"but %d.", s.Liars)
 	s.sayIf(s.Trust > 0, "A device that does not agree with the others over %s no longer counts.",
 		count(s.Trust, "round"))
 	s.sayIf(len(s.Roots) > 0, "They must agree with %s, who are asked in each round.",
