@@ -3,6 +3,7 @@ package byzantine
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/zofl/zofl/internal/chart"
@@ -77,7 +78,9 @@ func newTrial(t *lab.Trial) (*trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.lies, err = lab.Pick("lies", lies, func(l lie) string { return l.name }, e.Lies, nil)
+	nameOf := func(l lie) string { return l.name }
+	x.lies, err = lab.Pick("lies", slices.Concat(lies, backdoors), nameOf, e.Lies,
+		lab.Each(lies, nameOf))
 	if err != nil {
 		return nil, err
 	}
@@ -122,6 +125,9 @@ func (x *trial) against(method string, sp lab.Split, s shield, accuracy map[stri
 			}
 			values := x.final(results)
 			text, accuracy[s.name+l.name] = lab.Spread(values), lab.Mean(values)
+			if l.mark {
+				text += ", " + lab.Spread(results.At(Success, x.rounds))
+			}
 		}
 		row = append(row, text)
 	}
@@ -222,8 +228,14 @@ func (x *trial) train(method string, sp lab.Split, s shield, l lie) (lab.Results
 			return results, err
 		}
 		one := *t
-		if l.lie != nil {
+		switch {
+		case l.mark:
+			one.Task = l.task(measured(task, x.set), backdoored(x.set), shares, f.liars, len(labels))
+		case l.lie != nil:
 			one.Task = l.task(task, x.relabeled(), shares, f.liars, len(labels))
+		}
+		if s.mixing.mix != nil {
+			one.Mix = func(all [][]float32) { s.mixing.mix(all, f.liars) }
 		}
 		if s.rooted() {
 			one.Task = wholly(one.Task, shares[f.devices])

@@ -63,15 +63,18 @@ var splits = []lab.Split{
 // name one.
 type shield struct {
 	name, settings string
-	guarded        bool // the plan has the bounds of preset.Guard, too
+	guarded        bool   // the plan has the bounds of preset.Guard, too
+	mixing         mixing // before the coordinator
 }
 
 func (s shield) rooted() bool { return strings.Contains(s.settings, "roots=") }
 
 // shieldsOf returns the protections that the experiment compares. Where devices may lie,
 // docs/security.md recommends "roots". If there is no root and the data of the devices are alike,
-// docs/security.md recommends "trust". "default" is what zofl plan sets.
+// docs/security.md recommends "trust". "default" is what zofl plan sets. The last
+// ones are those of CyBeR-0 (Egger et al. 2025).
 func shieldsOf(f fleet) []shield {
+	trimmed := fmt.Sprintf("aggregator=trimmed-mean trim=%.4g", float64(f.liars)/float64(f.devices))
 	return []shield{
 		{name: "mean"},
 		{name: "bound8", settings: "bound=8"},
@@ -81,19 +84,27 @@ func shieldsOf(f fleet) []shield {
 		{name: "roots", settings: `bound=1.5 trust=200 roots=["` + f.root() + `"]`},
 		{name: "alone"}, // the honest devices
 		{name: "default", guarded: true},
+		{name: "trimmed", settings: trimmed},
+		{name: "krum", mixing: mixing{"Krum", krum}},
+		{name: "krums", mixing: mixing{"Multi-Krum", krums}},
+		{name: "nnm", settings: fmt.Sprintf("%s liars=%d bound=1.5", trimmed, f.liars)},
+		{name: "nnm-krum", mixing: mixing{"NNM, Krum", neighborsKrum}},
 	}
 }
+
+// usualShields is how many of the shields run if the caller names none.
+const usualShields = 7
 
 // recommended is the shield that has to stop every lie.
 const recommended = "roots"
 
 // pickShields returns the shields of these names. A name may also be "NAME BASE FIELD=VALUE ...", a
 // new shield: with the settings of the shield BASE, and more. Without a name pickShields returns
-// all but the default.
+// the usual ones.
 func pickShields(f fleet, asked []string) (list []shield, err error) {
 	all := shieldsOf(f)
 	if len(asked) == 0 {
-		return all[:len(all)-1], nil
+		return all[:usualShields], nil
 	}
 	nameOf := func(s shield) string { return s.name }
 	for _, text := range asked {
@@ -125,6 +136,8 @@ func (s shield) title(f fleet) string {
 		return fmt.Sprintf("no liars: the %d honest devices", f.honest())
 	case s.guarded:
 		return strings.TrimSpace("the default " + s.settings)
+	case s.mixing.title != "":
+		return strings.TrimSpace(s.mixing.title + " " + s.settings)
 	case s.settings == "":
 		return "nothing"
 	}

@@ -20,6 +20,8 @@ type lie struct {
 	shared float64
 	// If labels is set, the liar computes its loss with wrong labels on its own samples.
 	labels bool
+	// If mark is set, the liar plants a backdoor, see [backdoored].
+	mark bool
 	// If steady is set, the liar takes the same samples of the honest devices at all points.
 	steady bool
 	// If turns is set, the liar lies at one point of three. At the other points, the liar reports
@@ -48,11 +50,18 @@ var lies = []lie{
 	{name: "turns", lie: func() (own, honest float64) { return 0, -10 }, turns: true},
 }
 
+// backdoors are lies that leave the accuracy as it is. The liars of the second send it ten times as
+// long.
+var backdoors = []lie{
+	{name: "backdoor", lie: func() (own, honest float64) { return 1, 0 }, mark: true},
+	{name: "boosted", lie: func() (own, honest float64) { return 10, 0 }, mark: true},
+}
+
 // leagueBatch is the number of honest devices' samples in a minibatch of the liars in league.
 const leagueBatch = 128
 
 // task returns a task in which the clients of the first shares lie, this many. wrong is the task
-// with wrong labels.
+// with wrong labels, or with a backdoor.
 func (l lie) task(t, wrong run.Task, shares [][]int, liars, samples int) run.Task {
 	lying := make([]bool, samples)
 	for _, share := range shares[:liars] {
@@ -66,7 +75,7 @@ func (l lie) task(t, wrong run.Task, shares [][]int, liars, samples int) run.Tas
 	}
 	own, theirs := l.lie()
 	loss, gradient := t.Loss, t.Gradient
-	if !l.labels {
+	if !l.labels && !l.mark {
 		wrong = t
 	}
 	drawn := league(make([]float32, liarsDice), honest)

@@ -32,6 +32,8 @@ type Training struct {
 	Shares func(seed uint64) ([][]int, error)
 	// Set applies the experiment's settings to the plan.
 	Set func(*plan.Plan)
+	// Mix, unless nil, changes the contributions of a round, see run.Config.
+	Mix func(contributions [][]float32)
 	// Every is the number of rounds between measurements of the model. The training always measures
 	// after the last round; with 0, only then.
 	Every uint64
@@ -79,6 +81,7 @@ func (e *Env) TrainOne(ctx context.Context, id string, t *Training,
 			return round == t.Rounds || t.Every > 0 && round%t.Every == 0
 		},
 		Progress: e.Progress(t), Differentiates: t.Differentiates, Everything: t.Everything,
+		Mix: t.Mix,
 	}
 	if e.Dir != "" {
 		cfg.Dir = filepath.Join(e.Dir, id, fmt.Sprintf("%s-%d-of-%d", t.Name, seed, t.Rounds))

@@ -131,6 +131,9 @@ func assemble(ctx context.Context, cfg *Config, log runlog.Log, taken []uint64,
 	if cfg.Heard != nil {
 		lead = &ear{Bus: f.meter, heard: cfg.Heard}
 	}
+	if cfg.Mix != nil {
+		lead = &mixer{lead, cfg.Plan, len(cfg.Shares), cfg.Mix}
+	}
 	var err error
 	f.lead, err = coordinator.New(ctx, coordinator.Config{
 		Bus: lead, Plan: cfg.Plan, Log: log, Recorder: r,

@@ -42,6 +42,10 @@ type Config struct {
 	// Train calls Heard, unless nil, with each reply that the coordinator receives and the slot of
 	// the client that sent it, from one goroutine at a time. Heard must not keep the frame.
 	Heard func(slot int, frame []byte)
+	// Mix, unless nil, changes the contributions of a round before the coordinator has them, as an
+	// aggregation that the coordinator lacks would. All clients contribute to each round, always in
+	// the same order.
+	Mix func(contributions [][]float32)
 }
 
 // A Result is the result of a training.
