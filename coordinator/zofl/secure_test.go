@@ -1,6 +1,9 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,29 +12,89 @@ import (
 
 // secured has the settings of a run with secure aggregation.
 var secured = []string{"--preset", "decomfl", "--set", "secure=sum", "--set", "max_scalar=1000",
-	"--set", "eval_every=0", "--set", "claim_bound=0", "--set", "bound=0", "--set", "members=3",
-	"--set", "target=3", "--set", "quorum=3"}
+	"--trust-coordinator", "--set", "eval_every=0", "--set", "claim_bound=0", "--set", "bound=0",
+	"--set", "members=3", "--set", "target=3", "--set", "quorum=3"}
 
-// TestPlanSecure: zofl plan says what the coordinator learns, how many may leave, and the price.
+// TestPlanSecure: zofl plan says what the coordinator learns, how many may leave, and the price. It
+// does not promise more than a plan without a secret can keep.
 func TestPlanSecure(t *testing.T) {
 	args := append([]string{"plan", "--dim", "100"}, secured...)
+	args = append(args, "--set", "members=10", "--set", "target=10")
+	secret := filepath.Join(t.TempDir(), "run.key")
+	trusted := slices.Index(args, "--trust-coordinator")
+	private := slices.Concat(args[:trusted], args[trusted+1:], []string{"--secret", secret, "--set",
+		"secure_lists=believed"})
 	for quorum, wants := range map[string][]string{
-		"quorum=6": {"four messages a round in place of one", "learns no device's own",
+		"quorum=6": {"four messages a round in place of one", "It learns no device's own.",
 			"with 96 bytes of keys", "so 4 may leave in any step", "Scalars are cut to 1000",
-			"or set quorum to three quarters"},
-		"quorum=8": {"so 2 may leave in any step", "can have the sum of 8 devices, and of no fewer"},
+			"read each device's own scalars: no device can notice that"},
+		"quorum=8": {"so 2 may leave in any step", "can pose as all other devices"},
 	} {
-		text, err := zofl(t, append(args, "--set", "members=10", "--set", "target=10", "--set",
-			quorum)...)
-		if err != nil {
-			t.Fatal(err)
+		saysSecure(t, append(args, "--set", quorum), wants, "and of no fewer")
+	}
+	for quorum, wants := range map[string][]string{
+		"quorum=6": {"It learns no device's own, unless at least 6 of a device's 10 neighbors",
+			"or set quorum to three quarters"},
+		"quorum=8": {"can have the sum of 8 devices, and of no fewer"},
+	} {
+		saysSecure(t, append(private, "--set", quorum), wants, "pose as")
+	}
+}
+
+// saysSecure checks that a command prints words, and does not print others.
+func saysSecure(t *testing.T, args, wants []string, not string) {
+	t.Helper()
+	text, err := zofl(t, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = strings.Join(strings.Fields(text), " ")
+	for _, want := range wants {
+		if !strings.Contains(text, want) {
+			t.Errorf("%v: no %q in %s", args, want, text)
 		}
-		text = strings.Join(strings.Fields(text), " ")
-		for _, want := range wants {
-			if !strings.Contains(text, want) {
-				t.Errorf("%s: no %q in %s", quorum, want, text)
-			}
+	}
+	if strings.Contains(text, not) {
+		t.Errorf("%v: %q in %s", args, not, text)
+	}
+}
+
+// TestPlanTrust: zofl plan makes no plan with secure=sum without a secret, unless the user asks for
+// that by name. A plan file that somebody made so stays readable, and the remedies work as typed.
+func TestPlanTrust(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "open.json")
+	args := []string{"plan", "--dim", "100", "--preset", "decomfl", "--set", "max_scalar=1000",
+		"--set", "eval_every=0"}
+	sum := []string{"--set", "secure=sum"}
+	key := []string{"--secret", filepath.Join(dir, "run.key")}
+	trust, write := []string{"--trust-coordinator"}, []string{"--write", file}
+	for _, tt := range []struct {
+		args  [][]string
+		fault string
+	}{
+		{[][]string{args, sum}, "secure = sum: without a secret the coordinator can pose as all other"},
+		{[][]string{args, sum, write}, "give --secret FILE"},
+		{[][]string{args, sum, key}, ""},
+		{[][]string{args, sum, trust, write}, ""},
+		{[][]string{{"plan", file}}, ""},
+		{[][]string{{"plan", file}, {"--set", "max_scalar=10"}}, ""},
+		{[][]string{{"plan", file}, sum}, "--trust-coordinator if devices trust it not to"},
+		{[][]string{{"plan", file}, key}, ""},
+		{[][]string{args, trust}, "--trust-coordinator is for plans with secure=sum"},
+		{[][]string{args, sum, key, trust}, "--trust-coordinator and --secret: "},
+	} {
+		_, err := zofl(t, slices.Concat(tt.args...)...)
+		if tt.fault == "" && err != nil ||
+			tt.fault != "" && (err == nil || !strings.Contains(err.Error(), tt.fault)) {
+			t.Errorf("%v: %v, want %q", tt.args, err, tt.fault)
 		}
+	}
+	_ = os.Remove(file)
+	if _, err := zofl(t, slices.Concat(args, sum, write)...); err == nil {
+		t.Error("a plan without a secret was made")
+	} else if _, err := os.Stat(file); err == nil {
+		t.Error("a refused plan was written")
 	}
 }
 

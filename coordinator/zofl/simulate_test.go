@@ -159,7 +159,7 @@ func TestSimulateRefuses(t *testing.T) {
 	name := planFile(t, "--dim", "500", "--set", "rounds=3")
 	endless := planFile(t, "--dim", "500", "--set", "rounds=0")
 	sums := planFile(t, "--preset", "decomfl", "--dim", "10", "--set", "secure=sum", "--set",
-		"max_scalar=10")
+		"max_scalar=10", "--trust-coordinator")
 	taken := t.TempDir()
 	if err := os.WriteFile(filepath.Join(taken, "mine"), nil, 0o644); err != nil {
 		t.Fatal(err)

@@ -39,6 +39,16 @@ func Warnings(p *plan.Plan) (list []string) {
 	return append(list, noiseWarnings(p)...)
 }
 
+// NoSecret returns the warning for a plan with secure=sum and without a secret, or "".
+func NoSecret(p *plan.Plan) string {
+	if !p.Summed() || p.Private() {
+		return ""
+	}
+	return "secure=sum without a secret hides a device only from a coordinator that follows the " +
+		"protocol: one that poses as all other devices reads what it sends. Make the plan with " +
+		"`zofl plan --secret FILE`, and give each device the file."
+}
+
 // FoundDecay returns the warning for a plan with decay beside a step that devices still have to
 // find, or "".
 func FoundDecay(p *plan.Plan) string {

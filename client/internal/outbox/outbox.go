@@ -68,6 +68,7 @@ type Outbox struct {
 	unmasking unmasking
 	sums      sums
 	kept      sums // what the store has of it
+	warned    bool // that the run has no secret
 }
 
 // New returns an outbox.

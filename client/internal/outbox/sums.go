@@ -67,6 +67,11 @@ func (o *Outbox) RelyOn(p *plan.Plan, first []byte) (refusal, err error) {
 		}
 		err = o.cfg.Files.Check(itemSums, err)
 	}
+	if !p.Private() && !o.warned {
+		o.warned = true
+		o.cfg.Logger.Warn("this run has no secret: a coordinator that poses as the other devices " +
+			"reads what this device sends; make the plan with zofl plan --secret FILE")
+	}
 	if p.Quorum < held.quorum {
 		refusal = &plan.Error{Field: "quorum", Value: p.Quorum, Remedy: fmt.Sprintf("this device has "+
 			"seen a quorum of %d, and adds to no sum of fewer devices: `zofl change quorum=%d`, or "+

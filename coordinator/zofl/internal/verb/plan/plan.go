@@ -31,6 +31,7 @@ type planFlags struct {
 	settings                   []string
 	idLen                      int
 	asJSON, fields             bool
+	trust                      bool // secure=sum without a secret
 	flat, explain              bool
 	epsilon                    float64 // what all rounds may spend; 0: anything
 	initial                    modelfile.Choice
@@ -102,6 +103,8 @@ rounds without having the model, so it cannot evaluate, export, snapshot or witn
 	flags.Float64Var(&f.epsilon, "epsilon", 0, "find the least dp_noise with which all rounds spend "+
 		"no more, at dp_delta (1e-5 if unset); with --set dp_noise, refuse less noise than that")
 	flags.StringVar(&f.secret, "secret", "", "make the run private, with the run key in this file")
+	flags.BoolVar(&f.trust, "trust-coordinator", false, "with secure=sum and no --secret: devices "+
+		"trust the coordinator to follow the protocol, and could not notice that it does not")
 	flags.StringVar(&f.write, "write", "", "store the plan in this file, which must not exist yet")
 	flags.IntVar(&f.idLen, "id-length", 8, "number of characters in a device's id, to count bytes")
 	flags.BoolVar(&f.asJSON, "json", false,
@@ -119,7 +122,7 @@ rounds without having the model, so it cannot evaluate, export, snapshot or witn
 func (f *planFlags) check(cmd *cobra.Command, args []string) error {
 	newPlan := []string{"preset", "run", "dim"}
 	other := cli.Given(cmd, append(newPlan, "set", "segments", "initial", "train", "epsilon",
-		"secret", "write", "flat", "explain", "id-length")...)
+		"secret", "trust-coordinator", "write", "flat", "explain", "id-length")...)
 	switch {
 	case len(args) > 1:
 		return cli.Usage(fmt.Errorf("%d files: name one plan", len(args)))
@@ -138,6 +141,9 @@ func (f *planFlags) check(cmd *cobra.Command, args []string) error {
 			strings.Join(cli.Given(cmd, newPlan...), ", ")))
 	case f.dim == 0 && cmd.Flags().Changed("dim"):
 		return cli.Usage(errors.New("--dim 0: give the number of parameters, 1 or more"))
+	case f.trust && f.secret != "":
+		return cli.Usage(errors.New("--trust-coordinator and --secret: with a secret devices need not " +
+			"trust the coordinator: give only one"))
 	case f.layers != "" && f.initial.File != "":
 		return cli.Usage(errors.New("--segments and --initial: a file has its own tensors: give only " +
 			"one"))
@@ -180,7 +186,10 @@ func (f *planFlags) plan(ctx context.Context, args []string) (*plan.Plan, error)
 		f.guard(p, set)
 	}
 	if f.secret == "" {
-		return p, plancheck.Validate(p)
+		if err := plancheck.Validate(p); err != nil {
+			return p, err
+		}
+		return p, f.trusts(p, len(args) == 0 || slices.Contains(set, "secure"))
 	}
 	if err := plancheck.Validate(asPrivate(p)); err != nil { // before keepSecret makes a key
 		return p, err

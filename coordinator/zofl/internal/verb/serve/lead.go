@@ -174,8 +174,10 @@ func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
 	}
 	pl := c.Plan()
 	garbage.Limit(cost.Of(&pl, cost.Input{}).Coordinator)
-	if text := plancheck.FoundDecay(&pl); text != "" {
-		cfg.Logger.Warn(text)
+	for _, text := range []string{plancheck.FoundDecay(&pl), plancheck.NoSecret(&pl)} {
+		if text != "" {
+			cfg.Logger.Warn(text)
+		}
 	}
 	told := tellWaiting(ctx, c, out)
 	defer told()
