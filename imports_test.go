@@ -33,6 +33,7 @@ var allowed = map[string][]string{
 	"internal/disk":     {module + "/internal/disk/..."},
 	"internal/dirstore": {module + "/internal/disk/..."},
 	"internal/memstore": {},
+	"internal/share":    {},
 	"client":            shellImports("client"),
 	"internal/seam":     {module + "/internal/disk", module + "/coordinator/runlog"},
 	"coordinator":       append(shellImports("coordinator"), module+"/internal/seam"),
@@ -213,7 +214,7 @@ var allowed = map[string][]string{
 	"coordinator/internal/catchup": {
 		module + "/coordinator/internal/ratelimit", module + "/plan", module + "/wire",
 		module + "/wire/compact", module + "/internal/subjects", module + "/wire/signed",
-		module + "/bus", module + "/coordinator/runlog",
+		module + "/bus", module + "/coordinator/runlog", module + "/internal/share",
 	},
 }
 
@@ -250,7 +251,7 @@ func shellImports(own string) []string {
 		module + "/wire/compact", module + "/internal/dpnoise", module + "/internal/footprint",
 		module + "/internal/grouping", module + "/internal/leader", module + "/internal/perclass",
 		module + "/wire/secagg", module + "/internal/subjects",
-		module + "/internal/surrogate",
+		module + "/internal/surrogate", module + "/internal/share",
 		module + "/bus/...", module + "/internal/disk",
 		module + "/internal/dirstore", module + "/internal/parallel", module + "/internal/half",
 		module + "/" + own + "/...",

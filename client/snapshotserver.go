@@ -10,6 +10,7 @@ import (
 
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client/internal/files"
+	"github.com/zofl/zofl/internal/share"
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire"
 )
@@ -38,10 +39,11 @@ type snapshotServer struct {
 	piece []byte
 
 	mu      sync.Mutex // guards the fields below; may be locked inside files.Use, never around it
+	shares  share.Shares
 	offered snapshotFile
 	used    time.Time // when the server last sent a piece of offered
 	open    bool      // Run is serving
-	refused uint64    // malformed requests
+	refused uint64    // malformed requests, and those of devices that had drawn their share
 }
 
 // A snapshotFile is a snapshot in the store.
@@ -60,6 +62,10 @@ func (s *snapshotServer) offer() snapshotFile {
 func (s *snapshotServer) set(f snapshotFile) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if f.n != s.offered.n && f.n > 0 {
+		s.shares.Has(f.size)
+		s.shares.Add(f.size)
+	}
 	s.offered, s.used = f, time.Time{}
 }
 
@@ -72,7 +78,7 @@ func (s *snapshotServer) busy() bool {
 	return !s.used.IsZero() && time.Since(s.used) < snapshotInUse
 }
 
-// refusals returns how many requests were malformed.
+// refusals returns how many requests the server refused.
 func (s *snapshotServer) refusals() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,14 +166,32 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// mayDraw says whether a device has not drawn its share of snapshots yet. The log names a device
+// that has.
+func (s *snapshotServer) mayDraw(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	left, tell := s.shares.Left(id)
+	if tell {
+		s.log.Warn("has drawn its share of snapshots, and gets answers seldom", "device", id)
+	}
+	return left
+}
+
+// refuse counts a request that the server does not answer.
+func (s *snapshotServer) refuse() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refused++
+}
+
 // answer answers a request for a piece of the snapshot, on the bus's goroutine. answer holds one
 // piece at a time.
 func (s *snapshotServer) answer(m bus.Message) {
 	request, err := wire.DecodeSnapshotRequest(m.Data)
-	if err != nil || !subjects.AnswersTo(subjects.ID(m.Subject), m.Reply) {
-		s.mu.Lock()
-		s.refused++
-		s.mu.Unlock()
+	id := subjects.ID(m.Subject)
+	if err != nil || !subjects.AnswersTo(id, m.Reply) || !s.mayDraw(id) {
+		s.refuse()
 		return
 	}
 	var reply wire.SnapshotReply
@@ -179,7 +203,11 @@ func (s *snapshotServer) answer(m bus.Message) {
 		s.log.Error("snapshot not read", "err", err)
 		reply = wire.SnapshotReply{}
 	}
-	if err := s.bus.Publish(m.Reply, reply.Append(nil)); err != nil {
+	frame := reply.Append(nil)
+	s.mu.Lock()
+	s.shares.Draw(id, len(frame))
+	s.mu.Unlock()
+	if err := s.bus.Publish(m.Reply, frame); err != nil {
 		s.log.Warn("snapshot not sent", "err", err)
 	}
 }

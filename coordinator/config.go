@@ -96,10 +96,6 @@ type Config struct {
 	// for CatchUpPatience; then the coordinator drops them, and the devices ask again. An open roster
 	// has no limit, because a join costs nothing there. 0 is 100, negative is no limit.
 	JoinRate float64
-	// RequestRate is how many requests for records, vectors or snapshots the coordinator answers each
-	// second for one device. For two seconds the rate may be twice as high. Further requests wait, at
-	// most for CatchUpPatience. 0 is 1000, negative is no limit.
-	RequestRate float64
 	// AppendTimeout bounds each attempt to store a record, members or a vector, and to read a vector.
 	// So a log that hangs pauses the run, and the coordinator still announces. Storing a vector may
 	// take one second more for each MiB. AppendTimeout has an effect only on a log that obeys its
@@ -160,7 +156,6 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	c.Queue = cmp.Or(c.Queue, 16384)
 	c.JoinRate = cmp.Or(c.JoinRate, 100)
-	c.RequestRate = cmp.Or(c.RequestRate, 1000)
 	c.AppendTimeout = cmp.Or(c.AppendTimeout, 10*time.Second)
 	c.CatchUpCache = cmp.Or(c.CatchUpCache, 16<<20)
 	c.CatchUpPatience = cmp.Or(c.CatchUpPatience, 2500*time.Millisecond)

@@ -105,7 +105,7 @@ func New(ctx context.Context, cfg Config) (*Coordinator, error) {
 	}
 	c.linger = cmp.Or(c.linger, time.Duration(core.Plan.Reannounce)*time.Millisecond*3/2)
 	serving := catchup.Config{Bus: cfg.Bus, Logger: cfg.Logger, Patience: cfg.CatchUpPatience,
-		Queue: cfg.Queue, Each: requestLimit(&cfg), Register: &c.register}
+		Queue: cfg.Queue, Register: &c.register}
 	if cfg.Key != nil {
 		if c.signer, err = signer.New(c.run, cfg.Key); err != nil {
 			return nil, fmt.Errorf("coordinator: %w: Key: %w", ErrConfig, err)

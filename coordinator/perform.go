@@ -155,6 +155,7 @@ func (c *Coordinator) keep(ctx context.Context, o engine.Output) {
 	}
 	limited, cancel := c.limit(ctx)
 	defer cancel()
+	c.objects.Keep(len(o.Names))
 	if err := c.vectors.KeepObjects(limited, o.N, o.Names); err != nil {
 		c.cfg.Logger.Warn("old vectors not deleted", "record", o.N, "err", err)
 	}

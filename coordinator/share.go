@@ -72,14 +72,6 @@ func joinLimit(cfg *Config, p *plan.Plan) ratelimit.Limit {
 	return ratelimit.Limit{Rate: cfg.JoinRate, Burst: joinBurst + 2*float64(p.Members)}
 }
 
-// requestLimit bounds the requests of one sender to one service.
-func requestLimit(cfg *Config) ratelimit.Limit {
-	if cfg.RequestRate < 0 {
-		return ratelimit.Limit{}
-	}
-	return ratelimit.Limit{Rate: cfg.RequestRate, Burst: max(1, 2*cfg.RequestRate)}
-}
-
 // arrive queues a message for the core. arrive drops messages longer than a frame, to bound the
 // queue's memory, and joins and steps that name no subject for the answer.
 func (c *Coordinator) arrive(kind engine.InputKind, m bus.Message) (queued bool) {

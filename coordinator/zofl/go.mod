@@ -22,9 +22,10 @@ require (
 	github.com/zofl/zofl v0.1.0
 	go.opentelemetry.io/proto/slim/otlp v1.11.1
 	golang.org/x/term v0.47.0
-	golang.org/x/time v0.16.0
 	google.golang.org/protobuf v1.36.12
 )
+
+require golang.org/x/time v0.16.0 // indirect
 
 require (
 	github.com/antithesishq/antithesis-sdk-go v0.8.0-default-no-op // indirect

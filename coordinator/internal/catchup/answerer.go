@@ -30,8 +30,6 @@ type Config struct {
 	Patience time.Duration
 	// Queue bounds the number of waiting requests, separately for members and for non-members.
 	Queue int
-	// Each bounds how many requests of one sender the service answers. Further requests wait.
-	Each ratelimit.Limit
 	// Register knows the members, and remembers senders of too many messages. With nil, no sender is a
 	// member.
 	Register *ratelimit.Register
@@ -47,8 +45,10 @@ type Config struct {
 // down rounds. After every Pace bytes the answerer waits for the broker, so that no announcement
 // waits behind more than Pace bytes of answers.
 //
-// The bus's goroutines call Arrive. One goroutine calls Serve, and owns frame and sent. Any
-// goroutine may call the other methods.
+// No sender gets more bytes than its share. Strangers who can make up ids have a share together.
+//
+// The bus's goroutines call Arrive. One goroutine calls Serve, and owns frame, sent and the shares.
+// Any goroutine may call the other methods.
 type answerer struct {
 	bus      bus.Bus
 	logger   *slog.Logger
@@ -63,7 +63,9 @@ type answerer struct {
 	frame []byte
 	sent  int // bytes since the last wait for the broker
 
-	served, bytes, failed, stale, garbled, overflow atomic.Uint64
+	shares shares
+
+	served, bytes, failed, stale, garbled, overflow, greedy atomic.Uint64
 	// when one was served, in nanoseconds of Unix time
 	last atomic.Int64
 
@@ -92,7 +94,8 @@ func newAnswerer(cfg *Config, what string, reply replier) *answerer {
 		register: cmp.Or(cfg.Register, &ratelimit.Register{}), reply: reply,
 		sign: cfg.Sign,
 	}
-	s.requests = ratelimit.New(ratelimit.Config[waitingRequest]{Most: cfg.Queue, Each: cfg.Each,
+	s.shares.strangers.Times = strangersTimes
+	s.requests = ratelimit.New(ratelimit.Config[waitingRequest]{Most: cfg.Queue,
 		Dropped: func(r waitingRequest, _ string, _ bool) { s.refuse(&s.overflow, s.sender(r.msg)) }})
 	return s
 }
@@ -161,6 +164,11 @@ func (s *answerer) answer(ctx context.Context, r waitingRequest) {
 		s.refuse(&s.stale, s.sender(r.msg))
 		return
 	}
+	sender := s.sender(r.msg)
+	if !s.mayDraw(sender) {
+		s.refuse(&s.greedy, sender)
+		return
+	}
 	frame, err := s.reply(ctx, r.msg.Data, s.frame[:0])
 	switch {
 	case errors.Is(err, errGarbled):
@@ -181,6 +189,7 @@ func (s *answerer) answer(ctx context.Context, r waitingRequest) {
 		s.logger.Warn("not sent", "err", err)
 		return
 	}
+	s.draw(sender, len(s.frame))
 	s.served.Add(1)
 	s.last.Store(time.Now().UnixNano())
 	s.bytes.Add(uint64(len(s.frame)))
@@ -213,16 +222,18 @@ type Counts struct {
 	Stale         uint64 // that waited longer than Patience
 	Garbled       uint64 // that are not requests
 	Overflow      uint64 // that the queue had no room for
+	Greedy        uint64 // of senders that had drawn their share
 }
 
 // Refused is the number of requests that the service dropped unread.
-func (c Counts) Refused() uint64 { return c.Stale + c.Overflow }
+func (c Counts) Refused() uint64 { return c.Stale + c.Overflow + c.Greedy }
 
 // Counts returns the numbers of requests by outcome so far.
 func (s *answerer) Counts() Counts {
 	return Counts{
 		Served: s.served.Load(), Bytes: s.bytes.Load(), Failed: s.failed.Load(),
 		Stale: s.stale.Load(), Garbled: s.garbled.Load(), Overflow: s.overflow.Load(),
+		Greedy: s.greedy.Load(),
 	}
 }
 

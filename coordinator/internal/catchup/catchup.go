@@ -82,6 +82,7 @@ func (s *CatchUps) Records(ctx context.Context, from, most uint64) (wire.CatchUp
 	case from > last:
 		return reply, nil
 	}
+	s.shares.has(at.all)
 	held, err := s.cache.get(ctx, at)
 	if err != nil {
 		return reply, err

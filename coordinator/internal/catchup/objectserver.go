@@ -1,9 +1,11 @@
 package catchup
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/zofl/zofl/coordinator/runlog"
@@ -22,6 +24,9 @@ type Objects struct {
 
 	cache []runlog.Object // the vector asked for last is at the end
 	most  int             // bytes of cache, unless it has one vector only
+
+	newest uint64       // the last record whose vector a device asked for
+	kept   atomic.Int64 // how many vectors the log keeps
 }
 
 // NewObjects returns a service for the vectors of a log. The service keeps about cache bytes of
@@ -52,11 +57,27 @@ func (s *Objects) reply(ctx context.Context, data, frame []byte) ([]byte, error)
 		case err != nil:
 			return nil, err
 		}
+		s.note(name.N, len(object))
 		reply.Size = uint64(len(object))
 		rest := object[min(request.Offset, reply.Size):]
 		reply.Data = rest[:min(uint64(len(rest)), s.room(request.MaxBytes), wire.MaxPiece)]
 	}
 	return reply.Append(frame), nil
+}
+
+// mostKept is how many vectors a log may keep before the coordinator says how many it keeps.
+const mostKept = 16
+
+// Keep says how many vectors the log keeps. Any goroutine may call Keep.
+func (s *Objects) Keep(vectors int) { s.kept.Store(int64(vectors)) }
+
+// note notes how much there is to send, as devices ask for the vector of record n.
+func (s *Objects) note(n uint64, size int) {
+	s.shares.has(cmp.Or(s.kept.Load(), mostKept) * int64(size))
+	if n > s.newest {
+		s.newest = n
+		s.shares.add(int64(size))
+	}
 }
 
 // get returns a vector that the log should have.

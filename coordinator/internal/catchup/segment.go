@@ -22,11 +22,13 @@ const segmentRoom = wire.MaxFrame - CatchUpHead
 //
 // Invariants:
 //  1. first ascends. Segment i has the records from first[i] up to first[i+1], or up to Last.
-//  2. used is the number of bytes that the last segment's records take in a reply.
+//  2. used is the number of bytes that the last segment's records take in a reply; bytes is that
+//     of all records.
 type Segments struct {
 	first []uint64
 	Last  uint64
 	used  int
+	bytes int64 // of all records in replies
 
 	// Reserve is how many bytes of a reply stay free. Reserve never changes once there are records.
 	Reserve int
@@ -40,19 +42,20 @@ func (s *Segments) Add(length int) {
 		s.first = append(s.first, s.Last)
 		s.used = 0
 	}
-	s.used += size
+	s.used, s.bytes = s.used+size, s.bytes+int64(size)
 }
 
 // A Span is a segment with its present first and last record.
 type Span struct {
 	index       int
 	First, last uint64
+	all         int64 // bytes of all segments
 }
 
 // Find returns the segment of record n. The log must have record n.
 func (s *Segments) Find(n uint64) Span {
 	i := sort.Search(len(s.first), func(i int) bool { return s.first[i] > n }) - 1
-	at := Span{i, s.first[i], s.Last}
+	at := Span{i, s.first[i], s.Last, s.bytes}
 	if i+1 < len(s.first) {
 		at.last = s.first[i+1] - 1
 	}

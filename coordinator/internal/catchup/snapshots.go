@@ -22,6 +22,7 @@ type Snapshots struct {
 func NewSnapshots(cfg Config, base *runlog.Base, state io.ReaderAt) *Snapshots {
 	s := &Snapshots{base: base, state: state, piece: make([]byte, wire.SnapshotPiece)}
 	s.answerer = newAnswerer(&cfg, "snapshot", s.reply)
+	s.shares.has(base.Size)
 	return s
 }
 

@@ -5,15 +5,15 @@ import "time"
 // A group holds the waiting messages of all members, or of all strangers.
 //
 // Invariants:
-//  1. flows are those with messages. Each is in turns, or in parked until it is ready.
+//  1. flows are those with messages. Each is in turns.
 //  2. sizes[n] has the flows of size n, and no flow has more than top.
 //  3. items and bytes are the sums over all flows.
 type group[T any] struct {
-	flows         map[string]*flow[T]
-	turns, parked ring[T]
-	sizes         []*flow[T] // the first of each list
-	top           int
-	items, bytes  int
+	flows        map[string]*flow[T]
+	turns        ring[T]
+	sizes        []*flow[T] // the first of each list
+	top          int
+	items, bytes int
 }
 
 // A flow holds the waiting messages of one name, in the order of arrival.
@@ -22,9 +22,7 @@ type flow[T any] struct {
 	items []item[T]
 	head  int // items before it are taken
 	bytes int
-	ready time.Time // parked: until then
 
-	in           *ring[T]
 	prev, next   *flow[T] // in the ring
 	above, below *flow[T] // among flows of this size
 }
@@ -45,7 +43,7 @@ func (f *flow[T]) size() int { return f.len() + f.bytes>>10 }
 type ring[T any] struct{ first, last *flow[T] }
 
 func (r *ring[T]) add(f *flow[T]) {
-	f.in, f.prev, f.next = r, r.last, nil
+	f.prev, f.next = r.last, nil
 	if r.last == nil {
 		r.first = f
 	} else {
@@ -65,7 +63,7 @@ func (r *ring[T]) remove(f *flow[T]) {
 	} else {
 		f.next.prev = f.prev
 	}
-	f.in, f.prev, f.next = nil, nil, nil
+	f.prev, f.next = nil, nil
 }
 
 // queue appends a message to a flow.
@@ -116,7 +114,7 @@ func (g *group[T]) took(f *flow[T], m item[T]) {
 	g.items--
 	g.bytes -= m.bytes
 	if f.len() == 0 {
-		f.in.remove(f)
+		g.turns.remove(f)
 		delete(g.flows, f.name)
 		return
 	}
@@ -154,20 +152,4 @@ func (g *group[T]) longest() *flow[T] {
 		g.top--
 	}
 	return g.sizes[g.top]
-}
-
-// park makes a flow wait until a time.
-func (g *group[T]) park(f *flow[T], until time.Time) {
-	g.turns.remove(f)
-	f.ready = until
-	g.parked.add(f)
-}
-
-// unpark gives turns again to flows that have waited long enough. All flows wait about equally
-// long, so the flow that was parked first is ready first.
-func (g *group[T]) unpark(now time.Time) {
-	for f := g.parked.first; f != nil && !f.ready.After(now); f = g.parked.first {
-		g.parked.remove(f)
-		g.turns.add(f)
-	}
 }

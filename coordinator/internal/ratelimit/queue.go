@@ -14,8 +14,6 @@ type Config[T any] struct {
 	FlowBytes int
 	// StrangerBytes bounds the waiting bytes of all strangers. 0 is no bound.
 	StrangerBytes int
-	// Each bounds how many messages of one sender the queue hands out. Further messages wait.
-	Each Limit
 	// Metered bounds how many metered messages of all strangers the queue hands out. Patience is how
 	// long such a message waits before the queue drops it.
 	Metered  Limit
@@ -37,15 +35,13 @@ type Queue[T any] struct {
 	mu      sync.Mutex
 	groups  [2]group[T] // strangers, members
 	turn    int         // whose turn it is
-	buckets *Buckets
 	metered Bucket
 	armed   time.Time // when a timer will wake the reader; zero: none
 }
 
 // New returns an empty queue.
 func New[T any](cfg Config[T]) *Queue[T] {
-	q := &Queue[T]{cfg: cfg, ready: make(chan struct{}, 1),
-		buckets: NewBuckets(cfg.Each, 4*max(cfg.Most, 1))}
+	q := &Queue[T]{cfg: cfg, ready: make(chan struct{}, 1)}
 	for i := range q.groups {
 		q.groups[i].flows = map[string]*flow[T]{}
 	}
@@ -127,7 +123,6 @@ func (q *Queue[T]) Pop() (m T, ok bool) {
 
 // take takes the next message of a group. If the group's messages must wait, ready says until when.
 func (q *Queue[T]) take(g *group[T], now time.Time) (m item[T], ready time.Time, ok bool) {
-	g.unpark(now)
 	for g.turns.first != nil {
 		f := g.turns.first
 		if m = f.items[f.head]; m.metered {
@@ -139,14 +134,7 @@ func (q *Queue[T]) take(g *group[T], now time.Time) (m item[T], ready time.Time,
 				return m, at, false
 			}
 		}
-		if at, ok := q.buckets.Take(f.name, now); !ok {
-			g.park(f, at)
-			continue
-		}
 		return g.next(f), now, true
-	}
-	if f := g.parked.first; f != nil {
-		return m, f.ready, false
 	}
 	return m, time.Time{}, false
 }

@@ -97,31 +97,6 @@ func TestFlowBytes(t *testing.T) {
 	}
 }
 
-// The queue bounds a sender's rate. Waiting messages come out later, and other senders do not wait.
-func TestEachHasItsRate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q := New(Config[string]{Most: 1000, Each: Limit{Rate: 10, Burst: 20}})
-		for range 100 {
-			q.Push(Sender{Name: "greedy"}, "greedy", 1)
-		}
-		if got := len(drain(q)); got != 20 {
-			t.Fatalf("%d at once, want 20", got)
-		}
-		q.Push(Sender{Name: "modest"}, "modest", 1)
-		if got := drain(q); len(got) != 1 || got[0] != "modest" {
-			t.Errorf("got %v, want the modest sender's", got)
-		}
-		began, taken := time.Now(), 20
-		for taken < 100 {
-			<-q.Ready()
-			taken += len(drain(q))
-		}
-		if took := time.Since(began); took < 7900*time.Millisecond || took > 8100*time.Millisecond {
-			t.Errorf("80 more took %v, want 8 s", took)
-		}
-	})
-}
-
 // All strangers together have one rate for metered messages. The queue drops a metered message that
 // waits too long. Members do not wait.
 func TestMetered(t *testing.T) {
@@ -194,7 +169,7 @@ func TestQueueAgainstLists(t *testing.T) {
 }
 
 func BenchmarkFlood(b *testing.B) {
-	q := New(Config[int]{Most: 16384, Each: Limit{Rate: 1000, Burst: 2000}})
+	q := New(Config[int]{Most: 16384})
 	for b.Loop() {
 		q.Push(Sender{Name: "flood"}, 1, 38)
 		q.Pop()

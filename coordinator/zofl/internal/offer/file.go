@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/regular"
+	"github.com/zofl/zofl/internal/share"
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire"
 )
@@ -33,7 +34,7 @@ type File struct {
 	whole  os.FileInfo // of file, when it had SHA256
 	seen   os.FileInfo // of the file's name, when look compared it last; nil: it is not there
 	told   string      // the last warning
-	shares *shares
+	shares share.Shares
 }
 
 // Open opens a file and hashes it. Warnings about the file go to logger.
@@ -42,8 +43,9 @@ func Open(name string, logger *slog.Logger) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{SHA256: sum, logger: logger, file: file, size: info.Size(), whole: info, seen: info,
-		shares: newShares(info.Size())}, nil
+	f := &File{SHA256: sum, logger: logger, file: file, size: info.Size(), whole: info, seen: info}
+	f.shares.Has(f.size)
+	return f, nil
 }
 
 // read opens a file and hashes it. info is how the file was before that.
@@ -105,7 +107,7 @@ func (f *File) answer(m *nats.Msg, payload int64) {
 		return
 	}
 	n := min(uint64(f.size)-at, wire.Room(payload, min(most, wire.MaxPiece)))
-	if !f.shares.take(subjects.ID(m.Subject), int(n)) {
+	if !f.mayDraw(subjects.ID(m.Subject), int(n)) {
 		return
 	}
 	b := make([]byte, numberLen+n)
@@ -116,6 +118,19 @@ func (f *File) answer(m *nats.Msg, payload int64) {
 		return
 	}
 	_ = m.RespondMsg(&nats.Msg{Header: nobody})
+}
+
+// mayDraw says whether a device has not drawn its share of the file yet, and counts the bytes of
+// the piece that the device then gets. The log names a device that has.
+func (f *File) mayDraw(id string, bytes int) bool {
+	left, tell := f.shares.Left(id)
+	if tell {
+		f.logger.Warn("has drawn its share of the model, and gets pieces seldom", "device", id)
+	}
+	if left {
+		f.shares.Draw(id, bytes)
+	}
+	return left
 }
 
 // piece reads bytes of the file, and returns true if they are of the file that has SHA256.

@@ -33,7 +33,7 @@ func TestNarrowBroker(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = stop() })
-		for range models {
+		for range 4 {
 			fetched := filepath.Join(t.TempDir(), "fetched")
 			r := Request{Conn: connect(t, b, "modest"), Run: "narrow", ID: "modest", SHA256: f.SHA256,
 				Name: fetched, Most: uint64(f.size), Waiting: func(reason string) {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,11 +19,14 @@ import (
 // A device that requests pieces as fast as it can gets the bytes of four models, and then almost
 // nothing. Meanwhile another device gets its model.
 func TestGreedyDevice(t *testing.T) {
+	const pieces = 80
 	name := filepath.Join(t.TempDir(), "model")
-	if err := os.WriteFile(name, bytes.Repeat([]byte("zofl"), wire.MaxPiece/2), 0o600); err != nil {
+	model := bytes.Repeat([]byte("zofl"), pieces*wire.MaxPiece/4)
+	if err := os.WriteFile(name, model, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f, err := Open(name, slog.New(slog.DiscardHandler))
+	var said strings.Builder
+	f, err := Open(name, slog.New(slog.NewTextHandler(&said, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +39,6 @@ func TestGreedyDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = stop() })
 	greedy := connect(t, b, "greedy")
 	inbox := nats.NewInbox()
 	sub, err := greedy.SubscribeSync(inbox)
@@ -61,9 +64,16 @@ func TestGreedyDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, _, err := sub.Pending()
-	const want = models * 2 // pieces
+	const want = 4 * pieces
 	if err != nil || got < want || got > want+asked/10 {
 		t.Errorf("%d answers to %d requests, error %v, want about %d", got, asked, err, want)
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	if strings.Count(said.String(), "device=greedy") != 1 ||
+		strings.Contains(said.String(), "modest") {
+		t.Errorf("the log has %q, want the greedy device once", said.String())
 	}
 }
 
