@@ -311,7 +311,10 @@ func (c *Coordinator) log(e *report.Event) {
 	case report.JoinRefused:
 		l.Warn("join refused", "id", e.ID, "reason", e.Reason)
 	case report.Unused:
-		l.Warn("a device's work counts for little or nothing", "id", e.ID, "record", e.N,
+		l.Warn("a device's work comes too late to count", "id", e.ID, "record", e.N,
+			"reason", e.Reason)
+	case report.Suspected:
+		l.Warn("a device's contributions stand out", "id", e.ID, "record", e.N,
 			"reason", e.Reason)
 	case report.SameID:
 		l.Warn("two devices send under one id, and one's answers are lost: stop one of them, give it "+

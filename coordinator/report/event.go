@@ -34,14 +34,15 @@ const (
 	Surveyed      EventKind = 20 // devices found a value of the plan: record N, a change of Fields
 	SameID        EventKind = 21 // two devices send as member ID, each with its own answers
 	StillPaused   EventKind = 22 // the run has lacked devices for Seconds; told ever less often
-	Unused        EventKind = 23 // the work of member ID counts for little or nothing, see Reason
+	Unused        EventKind = 23 // the work of member ID comes too late to count, see Reason
+	Suspected     EventKind = 24 // the contributions of member ID stand out, see Reason
 )
 
 var eventNames = [...]string{"", "round", "evaluated", "paused", "resumed", "ended",
 	"digests differ", "joined", "adopted", "rolled back", "changed", "refused", "reference",
 	"phase", "left", "lost", "stepped out", "returned", "join refused", "retired", "survey",
 	"same id", "still paused",
-	"unused"}
+	"unused", "suspected"}
 
 func (k EventKind) String() string { return eventNames[k] }
 
@@ -68,18 +69,19 @@ type Event struct {
 	// Privacy is the most that the log has spent of each device's privacy; nil without noise.
 	Privacy *dp.Budget
 
-	Evaluation Evaluation      // Evaluated
-	Digests    DigestReports   // DigestsDiffer, Referred
-	Reason     string          // RunPaused, StillPaused, Refused, SteppedOut, JoinRefused, Unused
-	Diverged   bool            // RunPaused: because the loss explodes, see Plan.Diverge
-	End        wire.End        // RunEnded
-	ID         string          // of the member or device
-	Members    uint32          // Joined: including this one; Left, Lost, Returned: present ones
-	Record     wire.RecordKind // Adopted, Refused
-	Epoch      uint64          // Adopted
-	To         uint64          // RolledBack
-	Fields     []string        // Changed, Surveyed: their names
-	Survey     survey.Result   // Surveyed
+	Evaluation Evaluation    // Evaluated
+	Digests    DigestReports // DigestsDiffer, Referred
+	// Reason is why, for RunPaused, StillPaused, Refused, SteppedOut, JoinRefused, Unused, Suspected.
+	Reason   string
+	Diverged bool            // RunPaused: because the loss explodes, see Plan.Diverge
+	End      wire.End        // RunEnded
+	ID       string          // of the member or device
+	Members  uint32          // Joined: including this one; Left, Lost, Returned: present ones
+	Record   wire.RecordKind // Adopted, Refused
+	Epoch    uint64          // Adopted
+	To       uint64          // RolledBack
+	Fields   []string        // Changed, Surveyed: their names
+	Survey   survey.Result   // Surveyed
 }
 
 // An Evaluation is the metrics that devices measured for the state after record N.

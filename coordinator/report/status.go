@@ -72,9 +72,15 @@ type Status struct {
 	// that a connection used; it may belong to anybody.
 	Offenders []Device
 	SameID    []string // ids, at most 8, under which two devices send
-	// Unused gives the reason why the work of members, at most 8, has counted for little or nothing
-	// for 16 records in a row or more.
+	// Unused gives the reason why the work of members, at most 8, has come too late to count for 16
+	// records in a row or more.
 	Unused map[string]string
+	// Suspects says of members, at most 8, what they did in most of the last rounds in which they took
+	// part, and the remedy. A plan without Bound has none, and neither has an open roster.
+	Suspects map[string]string
+	// Disputed says that more than a third of the members would be suspects, so that nobody can tell
+	// who is wrong; "": they would not.
+	Disputed string
 }
 
 // A Reference is the digest that the state after record N must have.

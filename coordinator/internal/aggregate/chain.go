@@ -64,9 +64,9 @@ type Parts struct {
 	// returns a stage that passes contributions on to next. If the plan needs no such stage, the
 	// function returns next itself.
 	More []func(p *plan.Plan, next Stage) Stage
-	// Judged receives what robust aggregation decided on a contribution: the factor by which the
-	// contribution was scaled down, and the share of its weight that the device lost.
-	Judged func(slot uint32, factor, lost float64)
+	// Suspected receives members whose last contributions make them suspects: at first, and then more
+	// and more rarely.
+	Suspected func(slot uint32)
 }
 
 // New returns the chain of a plan. The plan may change between rounds.
@@ -242,6 +242,9 @@ func (c *Chain) Vouched() bool { return c.bounds == nil || c.robust.Vouched() }
 // contribution.
 func (c *Chain) Rooted() bool { return c.plan.Trust > 0 && len(c.plan.Roots) > 0 }
 
+// Bounded says whether any round of this coordinator had robust bounds.
+func (c *Chain) Bounded() bool { return c.robust != nil }
+
 // Cuts is the number of contributions and control variates that robust bounds scaled down.
 func (c *Chain) Cuts() uint64 {
 	if c.robust == nil {
@@ -258,6 +261,21 @@ func (c *Chain) Member(slot uint32) (cuts uint32, lost float64) {
 	}
 	return c.robust.Member(slot)
 }
+
+// A Suspect is a member whose last contributions stand out.
+type Suspect = robust.Suspect
+
+// Suspects returns the members whose last contributions were far longer than usual, or contradicted
+// the others. With soon, Suspects also returns members with only a few contributions, all bad.
+func (c *Chain) Suspects(soon bool) []Suspect {
+	if c.robust == nil {
+		return nil
+	}
+	return c.robust.Suspects(soon)
+}
+
+// Remembers says whether this coordinator has seen enough contributions to judge members.
+func (c *Chain) Remembers() bool { return c.robust != nil && c.robust.Remembers() }
 
 // Variates returns the number of records along whose directions the round has control variates.
 func (c *Chain) Variates() int { return c.controls.Count() }

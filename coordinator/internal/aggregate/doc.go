@@ -24,6 +24,7 @@ type Contribution struct {
 	Factor  float64      // by which they changed their length
 	Control uint64       // record of its control variate, 0 for none
 	Variate []float32
+	Length  float64 // before it was mixed with others; 0: it was not
 }
 
 // A Stage takes the contributions to a round. After Add returns, no stage keeps the contribution or

@@ -57,6 +57,9 @@ type bounds struct {
 func (s *bounds) Add(k *Contribution) {
 	r := wire.Reply{Values: k.Sent, Weight: k.Claim, Loss: k.Loss}
 	s.chain.robust.Hold(k.Slot, &r, k.Values, k.Control, k.Variate)
+	if k.Length > 0 {
+		s.chain.robust.Sent(k.Length)
+	}
 	s.chain.controls.Add(k.Control, k.Variate, k.Weight) // to know whether the next one fits
 }
 
@@ -71,8 +74,6 @@ func (s *bounds) Close() {
 			Loss: k.Reply.Loss, Values: k.Values, Control: k.Control, Variate: k.Variate}
 		now.Factor = g.Cut(k.Slot, k.Values)
 		now.Weight = g.Weight(k.Slot, s.chain.WeightOf(k.Reply.Weight))
-		_, lost := g.Member(k.Slot)
-		s.chain.parts.Judged(k.Slot, now.Factor, lost)
 		switch {
 		case !trusted:
 			clear(now.Values)
@@ -86,6 +87,9 @@ func (s *bounds) Close() {
 		s.Stage.Add(now)
 	}
 	s.Stage.Close()
+	for _, slot := range g.Reports() {
+		s.chain.parts.Suspected(slot)
+	}
 }
 
 // neighbors holds contributions until the round closes, and then mixes each with those nearest to
@@ -105,6 +109,7 @@ func (s *neighbors) Open(shape Shape) {
 
 func (s *neighbors) Add(k *Contribution) {
 	one, at := *k, len(s.numbers)
+	one.Length = robust.Length(k.Values)
 	s.numbers = append(s.numbers, k.Values...)
 	one.Sent, one.Values = nil, s.numbers[at:len(s.numbers):len(s.numbers)]
 	s.held = append(s.held, one)

@@ -264,7 +264,7 @@ func TestOpenRoster(t *testing.T) {
 		t.Errorf("it waits for %d of %d, reachable %d", k.Pending, k.Asked(), k.Reachable)
 	}
 	if k.Heard(m, 5) || k.Left(m, 5) || k.Same(m, presence.Answer{Record: 8}) ||
-		k.Rest(m, &wire.Reply{}, true, 5) > 0 || k.Judged(0, 0, 1) {
+		k.Rest(m, &wire.Reply{}, true, 5) > 0 || k.Unused(0, 1) {
 		t.Error("it remembers a device")
 	}
 	for answers, want := range map[int]bool{4*2 + 1024: false, 4*2 + 1025: true} {

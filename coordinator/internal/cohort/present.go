@@ -62,7 +62,7 @@ func (k *Cohort) Took(m presence.Device, n uint64, current bool, now uint64) {
 	}
 	p := &k.Crowd.Members[m.Slot]
 	p.Record = max(p.Record, n)
-	k.Crowd.Used(m.Slot, presence.TooLate)
+	k.Crowd.Used(m.Slot)
 	if p.InARow, p.Until = 0, 0; p.Absent() {
 		k.Crowd.Place(m.Slot, now)
 	}
@@ -78,25 +78,10 @@ func (k *Cohort) Redeem(m presence.Device, n uint64) {
 	}
 }
 
-// Unused notes that a member's work on record n counts for little or nothing. tell says whether to
-// report that now.
-func (k *Cohort) Unused(slot uint32, n uint64, fate presence.Fate) (tell bool) {
-	return !k.Roster.Open && k.Crowd.Unused(slot, n, fate)
-}
-
-// Judged notes whether a contribution to the open record was scaled down by a factor, and which
-// share of its weight it lost. tell says whether to report now that the member's work is unused.
-func (k *Cohort) Judged(slot uint32, factor, lost float64) (tell bool) {
-	switch {
-	case lost > 0.5:
-		return k.Unused(slot, k.log.N+1, presence.Doubted)
-	case factor < 1:
-		return k.Unused(slot, k.log.N+1, presence.Cut)
-	case !k.Roster.Open:
-		k.Crowd.Used(slot, presence.Doubted)
-		k.Crowd.Used(slot, presence.Cut)
-	}
-	return false
+// Unused notes that a member's work on record n came too late to count. tell says whether to report
+// that now.
+func (k *Cohort) Unused(slot uint32, n uint64) (tell bool) {
+	return !k.Roster.Open && k.Crowd.Unused(slot, n)
 }
 
 // Declined notes that a member will not contribute to the open record.

@@ -116,5 +116,5 @@ func (c *Core) waiting() bool {
 	if c.Rounds > 0 || c.cohort.Roster.Open && (c.life.restarted || c.cohort.Roster.Waiting == nil) {
 		return false
 	}
-	return c.cohort.Roster.Joined() < int(c.Plan.Members)
+	return c.cohort.Roster.Joined() < c.cohort.Roster.Wanted(&c.Plan)
 }

@@ -211,7 +211,7 @@ func New(cfg Config, h *History) (*Core, error) {
 	c.life.policies = cfg.Policies
 	c.transport, c.policy = transportOf(&c.Plan), cfg.Policies(&c.Position)
 	parts := c.policy.Stages
-	parts.Random, parts.Root, parts.Judged = cfg.Random, c.isRoot, c.judged
+	parts.Random, parts.Root, parts.Suspected = cfg.Random, c.isRoot, c.suspected
 	parts.First = func() []byte { return c.First }
 	parts.Records = func(each func(record []byte)) error { return cfg.Records(c.N, each) }
 	c.chain = aggregate.New(&c.Plan, parts)

@@ -24,14 +24,16 @@ func (c *Core) Status() report.Status {
 		Counters:   c.counters,
 		Digests:    c.votes.Reports(),
 		SameID:     c.cohort.Crowd.Twins(c.cohort.Roster.IDs),
-		Unused:     c.unused(),
+		Unused:     c.cohort.Crowd.UnusedOf(c.cohort.Roster.IDs),
 		Unkept:     c.halt.unkept,
 	}
 	c.addPause(&s)
 	if c.Plan.DPClip > 0 {
 		s.Privacy, s.Planned = dp.Spent(&c.Plan, c.N), dp.Planned(&c.Plan)
 	}
-	s.Counters.Cut = c.chain.Cuts()
+	if c.chain.Bounded() {
+		c.addSuspects(&s)
+	}
 	if c.vectors != nil {
 		s.Uploads, s.Counters.Evicted = uint32(c.vectors.Count()), c.vectors.Evicted
 	}

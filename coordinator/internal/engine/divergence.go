@@ -23,7 +23,7 @@ type watch struct {
 // and the watch would count one round twice.
 func (c *Core) observe() {
 	if c.round.phase != 2 && c.watch.Observe(float64(c.Plan.Diverge), c.N, c.round.losses) {
-		c.watch.why = c.watch.Diverged(&c.Plan, &c.Position)
+		c.watch.why = c.watch.Diverged(&c.Plan, &c.Position, c.culprits())
 	}
 }
 
@@ -33,7 +33,7 @@ func (c *Core) exploded() bool {
 		!c.watch.Exploded(c.cohort.Reasons[:], c.cohort.Reachable) {
 		return false
 	}
-	c.watch.why = c.watch.Diverged(&c.Plan, &c.Position)
+	c.watch.why = c.watch.Diverged(&c.Plan, &c.Position, c.culprits())
 	return true
 }
 

@@ -233,7 +233,7 @@ var names = map[report.EventKind]string{report.RoundDone: "round", report.PhaseD
 	report.Changed: "changed", report.RolledBack: "rolled back", report.Surveyed: "surveyed",
 	report.Adopted: "adopted", report.RunPaused: "paused", report.RunResumed: "resumed",
 	report.Lost: "lost", report.Referred: "referred", report.Evaluated: "evaluated",
-	report.Unused: "unused", report.RunEnded: "ended"}
+	report.Unused: "unused", report.Suspected: "suspected", report.RunEnded: "ended"}
 
 var errDisk = errors.New("no space left on device")
 

@@ -40,22 +40,10 @@ func (c *Core) joinedAgain(m presence.Device, tells []byte) {
 
 // tooLate notes a contribution that came after its record was closed.
 func (c *Core) tooLate(m presence.Device, r *wire.Reply) {
-	if r.Kind == wire.Contribution && c.cohort.Unused(m.Slot, r.N, presence.TooLate) {
-		c.tellUnused(m.Slot)
+	if r.Kind == wire.Contribution && c.cohort.Unused(m.Slot, r.N) {
+		c.emitEvent(report.Event{Kind: report.Unused, ID: m.ID,
+			Reason: c.cohort.Crowd.Members[m.Slot].WhyUnused()})
 	}
-}
-
-// judged notes whether a contribution to the new record was scaled down, or lost weight.
-func (c *Core) judged(slot uint32, factor, lost float64) {
-	if c.cohort.Judged(slot, factor, lost) {
-		c.tellUnused(slot)
-	}
-}
-
-// tellUnused reports that a member's work counts for little or nothing.
-func (c *Core) tellUnused(slot uint32) {
-	c.emitEvent(report.Event{Kind: report.Unused, ID: c.cohort.Roster.IDs[slot],
-		Reason: c.cohort.Crowd.Members[slot].WhyUnused()})
 }
 
 // rests reports that a member steps out because it keeps declining.
@@ -113,7 +101,9 @@ func (c *Core) Devices(now uint64) (list []report.Device, times []presence.Times
 		d := &list[slot]
 		m := presence.Device{Slot: d.Slot, ID: d.ID}
 		d.Awaited = c.phase() == collecting && c.cohort.Waits(m, c.cohort.Asks(m))
-		d.Cut, d.Doubt = c.chain.Member(d.Slot)
+	}
+	if c.chain.Bounded() {
+		c.addConduct(list)
 	}
 	return list, times
 }

@@ -247,19 +247,6 @@ func TestBoundIsThatOfTheLog(t *testing.T) {
 	}
 }
 
-// TestWorkThatIsCutIsReported: the status names a device whose contributions are always scaled
-// down.
-func TestWorkThatIsCutIsReported(t *testing.T) {
-	s := newSiege(t)
-	for range 40 {
-		s.round(1e6)
-	}
-	liar := ids(besieged)[besieged-1]
-	if unused := s.c.Status().Unused; len(unused) != 1 || !strings.Contains(unused[liar], "bound") {
-		t.Errorf("unused: %v, want %s", unused, liar)
-	}
-}
-
 // TestBoundFromAChange: a run begins without a bound, and a change sets one. The core then reads
 // the log, which shows how long contributions are. While the core cannot read the log, the run is
 // paused.

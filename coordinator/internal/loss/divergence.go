@@ -2,6 +2,7 @@ package loss
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
@@ -33,8 +34,17 @@ type Log interface {
 	Lacks(n uint64) uint64
 }
 
-// Diverged describes how the loss changed, and names the commands that undo the divergence.
-func (w *Watch) Diverged(p *plan.Plan, log Log) string {
+// A Blame says which devices may be the cause of a divergence.
+type Blame struct {
+	Seen   string   // what they did; with no Retire, why nobody is to blame; "": nothing
+	Retire []string // their ids
+	Quorum uint32   // which the others can reach; 0: the plan's
+}
+
+// Diverged describes how the loss changed, and names the commands that undo the divergence. A
+// smaller step does not help against a device that lies, so Diverged names the devices to blame
+// first.
+func (w *Watch) Diverged(p *plan.Plan, log Log, b Blame) string {
 	text := "diverged: "
 	if w.failures >= hopeless {
 		text += fmt.Sprintf("in %d attempts most devices had no finite loss (%d) or a scalar "+
@@ -43,6 +53,12 @@ func (w *Watch) Diverged(p *plan.Plan, log Log) string {
 	text += fmt.Sprintf("the median loss is %.4g and began at %.4g", w.at(1), w.first)
 	if w.best.loss < w.first {
 		text += fmt.Sprintf(", %.4g at best", w.best.loss)
+	}
+	if b.Seen != "" {
+		text += "; " + b.Seen
+	}
+	if len(b.Retire) > 0 {
+		return text + ": " + b.commands(w.wayBack(log))
 	}
 	const look = "look at the devices' losses first, whose logs have the errors, then `zofl resume`"
 	if p.StepAuto > 0 && p.StepSize == 0 {
@@ -58,6 +74,16 @@ func (w *Watch) Diverged(p *plan.Plan, log Log) string {
 		return text + ": the model got better, so " + look + "; if it is the model: " + back
 	}
 	return text + ": " + back
+}
+
+// commands returns the commands that continue from a record without the devices to blame. A change
+// comes after the rollback, which returns to an earlier plan.
+func (b *Blame) commands(record uint64) string {
+	text := fmt.Sprintf("`zofl retire %s`, `zofl rollback %d`, ", strings.Join(b.Retire, " "), record)
+	if b.Quorum > 0 {
+		text += fmt.Sprintf("`zofl change quorum=%d`, ", b.Quorum)
+	}
+	return text + "`zofl resume`"
 }
 
 // wayBack returns the record after which the loss was lowest: the state with the lowest level, or

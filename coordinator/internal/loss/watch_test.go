@@ -194,7 +194,7 @@ func (w whole) Lacks(n uint64) uint64 {
 func (w *Watch) story() string {
 	return w.Diverged(&plan.Plan{
 		LocalFields: plan.LocalFields{StepSize: 1},
-	}, whole(0))
+	}, whole(0), Blame{})
 }
 
 // TestWayBack: wayBack returns the best state, or the first later state whose vector the log has.
@@ -210,23 +210,24 @@ func TestWayBack(t *testing.T) {
 		20: "`zofl rollback 20`",
 		99: "`zofl rollback 15`",
 	} {
-		if got := w.Diverged(p, log); !strings.Contains(got, want) {
+		if got := w.Diverged(p, log, Blame{}); !strings.Contains(got, want) {
 			t.Errorf("vectors from record %d: %q, want %q", log, got, want)
 		}
 	}
 	w.failures, w.infinite = hopeless, 1
-	if got := w.Diverged(p, whole(0)); strings.Contains(got, "losses first") {
+	if got := w.Diverged(p, whole(0), Blame{}); strings.Contains(got, "losses first") {
 		t.Errorf("a loss of 500 that was 9: %q blames the devices", got)
 	}
 	for i := range 9 {
 		w.Observe(1, uint64(30+i), []float32{1})
 	}
-	if got := w.Diverged(p, whole(0)); !strings.Contains(got, "the devices' losses first") ||
+	if got := w.Diverged(p, whole(0), Blame{}); !strings.Contains(got, "the devices' losses first") ||
 		!strings.Contains(got, "`zofl rollback") {
 		t.Errorf("a loss of 1 that was 9: %q does not name the devices, then the way back", got)
 	}
 	p.ServerRule, p.ServerStep = plan.ServerAdam, 1
-	if got := w.Diverged(p, whole(0)); !strings.Contains(got, "`zofl change server_step=0.1`") {
+	got := w.Diverged(p, whole(0), Blame{})
+	if !strings.Contains(got, "`zofl change server_step=0.1`") {
 		t.Errorf("adam: %q, want its step", got)
 	}
 }
@@ -238,13 +239,14 @@ func TestNoWayBackFromRest(t *testing.T) {
 	w.Observe(1, 3, []float32{2.3})
 	w.failures, w.infinite = hopeless, 3
 	plan := &plan.Plan{LocalFields: plan.LocalFields{StepAuto: 1}}
-	got := w.Diverged(plan, whole(0))
+	got := w.Diverged(plan, whole(0), Blame{})
 	if !strings.Contains(got, "(3)") || !strings.Contains(got, "look at the devices' losses first") ||
 		strings.Contains(got, "rollback") || strings.Contains(got, "change") {
 		t.Errorf("before a step is found: %q", got)
 	}
-	if plan.StepSize = 1; !strings.Contains(w.Diverged(plan, whole(0)), "`zofl change step=0.1`") {
-		t.Errorf("with a step: %q", w.Diverged(plan, whole(0)))
+	plan.StepSize = 1
+	if got := w.Diverged(plan, whole(0), Blame{}); !strings.Contains(got, "`zofl change step=0.1`") {
+		t.Errorf("with a step: %q", got)
 	}
 }
 

@@ -72,6 +72,12 @@ func (r *Roster) Joined() int {
 	return r.Stored - r.Retired
 }
 
+// Wanted is the number of devices that round 1 waits for: those of the plan without the retired
+// ones, which do not come back, but a quorum at least.
+func (r *Roster) Wanted(p *plan.Plan) int {
+	return max(int(p.Members)-r.Retired, min(int(p.Quorum), int(p.Members)))
+}
+
 // Apply notes a device that waits until the log has stored its slot. added is true if the device
 // has not applied before, so that the coordinator must add it to the log.
 func (r *Roster) Apply(id, token string) (added bool) {

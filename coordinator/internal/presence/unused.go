@@ -2,44 +2,30 @@ package presence
 
 import "fmt"
 
-// unusedAfter is for how many records in a row a member's work must count for little or nothing
-// before the coordinator reports that. The next report comes after twice as many records, and so
-// on.
+// unusedAfter is for how many records in a row a member's work must come too late to count before
+// the coordinator reports that. The next report comes after twice as many records, and so on.
 const unusedAfter, mostUnusedAfter = 16, 1 << 14
 
 // mostUnused bounds how many members with unused work a status names.
 const mostUnused = 8
 
-// A Fate is the reason why a member's work counts for little or nothing.
-type Fate uint8
-
-const (
-	TooLate Fate = iota // its answers come after their rounds have closed
-	Cut                 // its contributions are cut to Plan.Bound
-	Doubted             // they lost more than half of their weight
-)
-
-// unused counts the records in a row in which a member's work counted for little or nothing.
+// unused counts the records in a row in which a member's work came too late to count.
 type unused struct {
 	last  uint64 // of these records
 	row   uint32
-	fate  Fate
 	after uint32 // row that is told; 0: unusedAfter
 	named bool
 }
 
-// Unused notes that a member's work on record n counts for little or nothing. tell says whether the
+// Unused notes that a member's work on record n came too late to count. tell says whether the
 // coordinator must report that now.
-func (w *Crowd) Unused(slot uint32, n uint64, fate Fate) (tell bool) {
+func (w *Crowd) Unused(slot uint32, n uint64) (tell bool) {
 	p := &w.Members[slot]
 	u := &p.unused
-	if n <= u.last || fate == TooLate && n <= p.Record {
+	if n <= u.last || n <= p.Record {
 		return false // known, or it counted
 	}
-	if u.fate != fate {
-		w.Used(slot, u.fate)
-	}
-	u.last, u.fate = n, fate
+	u.last = n
 	u.row++
 	if u.row >= unusedAfter && !u.named {
 		u.named, w.unused = true, append(w.unused, slot)
@@ -51,10 +37,10 @@ func (w *Crowd) Unused(slot uint32, n uint64, fate Fate) (tell bool) {
 	return true
 }
 
-// Used notes that the member's last work did not suffer the given fate, which ends the count.
-func (w *Crowd) Used(slot uint32, fate Fate) {
+// Used notes that the member's last work counted, which ends the count.
+func (w *Crowd) Used(slot uint32) {
 	u := &w.Members[slot].unused
-	if u.fate != fate || u.row == 0 {
+	if u.row == 0 {
 		return
 	}
 	if u.row = 0; !u.named {
@@ -69,23 +55,14 @@ func (w *Crowd) Used(slot uint32, fate Fate) {
 	}
 }
 
-// WhyUnused explains why a member's work counts for little or nothing, and what an operator can do.
+// WhyUnused explains why a member's work does not count, and what an operator can do.
 func (p *Member) WhyUnused() string {
-	u := &p.unused
-	switch u.fate {
-	case TooLate:
-		return fmt.Sprintf("its last %d answers came after their rounds had closed: a higher deadline, "+
-			"target or quorum waits longer", u.row)
-	case Cut:
-		return fmt.Sprintf("its last %d contributions were cut to the bound: it lies, or its loss is "+
-			"of another scale", u.row)
-	}
-	return fmt.Sprintf("its last %d contributions counted less than half: they contradict the "+
-		"others, or are the same as some", u.row)
+	return fmt.Sprintf("its last %d answers came after their rounds had closed: a higher deadline, "+
+		"target or quorum waits longer", p.unused.row)
 }
 
-// UnusedOf returns the names of the first present members whose work counts for little or nothing,
-// and the reasons.
+// UnusedOf returns the names of the first present members whose work does not count, and the
+// reasons.
 func (w *Crowd) UnusedOf(names []string) map[string]string {
 	var list map[string]string
 	for _, slot := range w.unused {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestUnused: the status names at most eight present members. Another fate begins another count,
-// and each report takes twice as many records as the report before.
+// TestUnused: the status names at most eight present members. An answer that counts ends the
+// count, and each report takes twice as many records as the report before.
 func TestUnused(t *testing.T) {
 	var w Crowd
 	w.Grow(12, true)
@@ -15,7 +15,7 @@ func TestUnused(t *testing.T) {
 	for slot := range uint32(12) {
 		names = append(names, fmt.Sprint("d", slot))
 		for n := range uint64(unusedAfter) {
-			if tell := w.Unused(slot, n+1, TooLate); tell != (n+1 == unusedAfter) {
+			if tell := w.Unused(slot, n+1); tell != (n+1 == unusedAfter) {
 				t.Errorf("slot %d, record %d: told %v", slot, n+1, tell)
 			}
 		}
@@ -26,24 +26,24 @@ func TestUnused(t *testing.T) {
 		t.Errorf("named: %v", list)
 	}
 	for slot := uint32(2); slot < 12; slot++ {
-		w.Used(slot, Cut) // which is not their fate
-		if w.Used(slot, TooLate); slot%2 == 0 {
-			w.Used(slot, TooLate)
+		for range 2 - slot%2 {
+			w.Used(slot)
 		}
 	}
 	if list := w.UnusedOf(names); len(list) != 1 {
 		t.Errorf("named: %v, want d1 alone", list)
 	}
-	if w.Unused(1, 17, Doubted); len(w.UnusedOf(names)) != 0 {
-		t.Error("another fate does not begin anew")
+	w.Used(1)
+	if w.Unused(1, 17); len(w.UnusedOf(names)) != 0 {
+		t.Error("the count does not begin anew")
 	}
 	told := 0
 	for n := range uint64(1000) {
-		if w.Unused(1, 18+n, Doubted) {
+		if w.Unused(1, 18+n) {
 			told++
 		}
 	}
-	if why := w.UnusedOf(names)["d1"]; told != 5 || !strings.Contains(why, "less than half") {
+	if why := w.UnusedOf(names)["d1"]; told != 5 || !strings.Contains(why, "its last 1001") {
 		t.Errorf("told %d times in 1000 records: %q", told, why)
 	}
 }

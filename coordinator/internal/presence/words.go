@@ -22,9 +22,6 @@ func (w *Crowd) Lacks(p *plan.Plan) string {
 	if n := w.Present(); n > 0 && n < p.Quorum && !p.Summed() {
 		text += fmt.Sprintf("; `zofl change quorum=%d` goes on now", n)
 	}
-	if n := w.leftOut(); n > 0 {
-		text += fmt.Sprintf("; sums leave out %s, see `zofl status`", Count(n, "member"))
-	}
 	if w.Present() == 0 {
 		text += "; start them again, or end the run with `zofl stop`"
 	}
@@ -34,7 +31,7 @@ func (w *Crowd) Lacks(p *plan.Plan) string {
 // Awaits says how many devices round 1 still waits for.
 func (r *Roster) Awaits(p *plan.Plan) string {
 	n := r.Joined()
-	text := fmt.Sprintf("%d of %d joined", n, p.Members)
+	text := fmt.Sprintf("%d of %d joined", n, r.Wanted(p))
 	if n == 0 {
 		return text
 	}

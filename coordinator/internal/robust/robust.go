@@ -36,6 +36,10 @@ type Bounds struct {
 	middle []float64 // mean contribution of the closed round's roots, nil without one
 	reach  float64   // how far from it another may be
 	fit    fit       // of the others to it
+
+	usual   median.Running // lengths of the rounds that this coordinator closed
+	longest float64        // largest median of these, and what the log showed when it began
+	reports []uint32       // slots, see Reports
 }
 
 // A slot holds what Bounds know about a member.
@@ -47,6 +51,7 @@ type slot struct {
 	help      float64 // sum of its products with the roots, less from round to round
 	most      float64 // what that would be if it were along with them each time
 	noise     float64 // of its weight that it lost in its last round as noise
+	conduct   conduct
 }
 
 // A Contribution is a contribution that Bounds hold until its round closes.
@@ -56,10 +61,15 @@ type Contribution struct {
 	Values  []float32
 	Control uint64 // record of the control variate, 0 for none
 	Variate []float32
+	length  float64 // as the device sent it
 }
 
 // Remember gives the memory of the log's records, which a plan with a bound needs.
-func (g *Bounds) Remember(past *Past) { g.past = past }
+func (g *Bounds) Remember(past *Past) {
+	if g.past = past; past != nil {
+		g.longest = max(g.longest, past.most)
+	}
+}
 
 // Begin forgets the open round and begins the next one.
 func (g *Bounds) Begin(p *plan.Plan) {
@@ -81,10 +91,14 @@ func (g *Bounds) Hold(slot uint32, r *wire.Reply, values []float32, control uint
 	k := Contribution{Slot: slot, Reply: *r, Values: keep(&g.numbers, values), Control: control,
 		Variate: keep(&g.numbers, variate)}
 	k.Reply.Values, k.Reply.Rest = keep(&g.frames, r.Values), nil
+	k.length = lengthOf(values)
 	g.held = append(g.held, k)
-	g.lengths, g.scalars = append(g.lengths, lengthOf(values)), len(values)
+	g.lengths, g.scalars = append(g.lengths, k.length), len(values)
 	g.claims = append(g.claims, float64(r.Weight))
 }
+
+// Sent notes how long the contribution that Hold kept last was before other stages changed it.
+func (g *Bounds) Sent(length float64) { g.held[len(g.held)-1].length = length }
 
 // keep appends a copy of v to all, and returns that copy.
 func keep[T any, S ~[]T](all *[]T, v S) S {
@@ -104,6 +118,7 @@ func (g *Bounds) Close() []Contribution {
 	case g.plan.Trust > 0:
 		g.agree()
 	}
+	g.watch()
 	g.claim = median.Lower(g.claims)
 	g.lengths, g.claims = g.lengths[:0], g.claims[:0]
 	return g.held
@@ -183,6 +198,9 @@ func (g *Bounds) factor(values []float32, scale float64) float64 {
 	return most / length
 }
 
+// Length returns the root of the mean square of values.
+func Length(values []float32) float64 { return lengthOf(values) }
+
 // lengthOf returns the root of the mean square of values.
 func lengthOf(values []float32) float64 {
 	if len(values) == 0 {
@@ -214,5 +232,8 @@ func (g *Bounds) Member(n uint32) (cuts uint32, lost float64) {
 		return 0, 0
 	}
 	s := &g.slots[n]
-	return s.cuts, 1 - float64((1-s.share)*(1-s.noise))
+	return s.cuts, s.lost()
 }
+
+// lost returns the share of its weight that the member lost in its last round.
+func (s *slot) lost() float64 { return 1 - float64((1-s.share)*(1-s.noise)) }

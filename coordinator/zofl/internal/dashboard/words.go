@@ -30,7 +30,8 @@ func marked(m *history.Mark) mark {
 		out.Chart = m.Round > 0
 	case history.Surveyed:
 		out.Chart = false
-	case history.InVain, history.SameID:
+	}
+	if m.Kind.OfDevice() {
 		out.Level, out.Chart = "warn", false
 	}
 	return out

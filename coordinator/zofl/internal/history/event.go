@@ -76,6 +76,8 @@ func markOf(e *report.Event, at time.Time) (Mark, bool) {
 		m.Epsilon = epsilonOf(e)
 	case report.Unused:
 		m.Kind, m.ID, m.Text = InVain, e.ID, e.ID+": "+e.Reason
+	case report.Suspected:
+		m.Kind, m.ID, m.Text = Suspect, e.ID, e.ID+": "+e.Reason
 	case report.SameID:
 		m.Kind, m.ID, m.Text = SameID, e.ID, e.ID+": two devices send under this id, and one's "+
 			"answers are lost: give one of them another id"

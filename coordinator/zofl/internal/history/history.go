@@ -154,7 +154,7 @@ func (h *History) addEvaluation(run Run, e *report.Event, at time.Time) {
 func (h *History) addMark(m Mark) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if (m.Kind == InVain || m.Kind == SameID) && h.marked(m.Kind) >= mostOfDevices {
+	if m.Kind.OfDevice() && h.marked(m.Kind) >= mostOfDevices {
 		return
 	}
 	h.marks = append(h.marks, m)

@@ -78,10 +78,14 @@ const (
 	Adopted    Kind = "adopted"        // a coordinator of epoch To had written record N
 	Surveyed   Kind = "survey"         // devices answered Survey; Text says what followed, and why
 	Began      Kind = "began"          // a coordinator took the lead, in epoch To
-	InVain     Kind = "in vain"        // contributions of member ID count little; see Text
+	InVain     Kind = "in vain"        // contributions of member ID come too late; see Text
+	Suspect    Kind = "suspect"        // contributions of member ID stand out; see Text
 	SameID     Kind = "same id"        // two devices send as member ID
 	NoFall     Kind = "no fall"        // the loss has not fallen; Text says more
 )
+
+// OfDevice says whether marks of the kind are about one device, so that charts do not show them.
+func (k Kind) OfDevice() bool { return k == InVain || k == Suspect || k == SameID }
 
 // A Mark is an event that charts show at its round.
 type Mark struct {
@@ -92,7 +96,7 @@ type Mark struct {
 	Text   string    `json:"text,omitempty"`
 	To     uint64    `json:"to,omitempty"`
 	Fields []string  `json:"fields,omitempty"`
-	ID     string    `json:"id,omitempty"` // InVain, SameID; Text begins with it, too
+	ID     string    `json:"id,omitempty"` // InVain, Suspect, SameID; Text begins with it, too
 
 	// The fields below are set only if Kind is Surveyed.
 	Survey       string  `json:"survey,omitempty"` // what was asked in place of scalars

@@ -6,8 +6,8 @@ import "maps"
 const (
 	mostPoints = 8192
 	mostMarks  = 1024
-	// mostOfDevices bounds the marks of each of the kinds InVain and SameID. If a whole fleet is late,
-	// all such marks say the same.
+	// mostOfDevices bounds the marks of each kind that is about one device, see [Kind.OfDevice]. If a
+	// whole fleet is late, all such marks say the same.
 	mostOfDevices = 64
 )
 

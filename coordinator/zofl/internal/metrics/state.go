@@ -41,6 +41,7 @@ var (
 	uploadBytes   = describe("upload_bytes_total", "Bytes of devices' vectors, accepted or not.")
 	objectBytes   = describe("object_bytes_total", "Bytes of records' vectors that were sent.")
 	differing     = describe("differing_devices", "Devices with another digest than the right one.")
+	suspects      = describe("suspect_devices", "Members whose contributions stand out, at most 8.")
 	logFails      = describe("log_failing", "1 if the log does not take a record.")
 	deviceBytes   = describe("device_round_bytes",
 		"Bytes at a device's socket in a round that it takes part in, by the plan.", "direction")
@@ -115,6 +116,7 @@ func (c *collection) status(s *report.Status) {
 	c.gauge(epoch, float64(s.Epoch))
 	c.gauge(members, float64(s.Members))
 	c.gauge(present, float64(s.Present))
+	c.gauge(suspects, float64(len(s.Suspects)))
 	c.gauge(logFails, one(s.LogError != ""))
 	if s.Privacy != nil {
 		c.gauge(epsilon, s.Privacy.Epsilon)

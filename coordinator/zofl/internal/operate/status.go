@@ -2,6 +2,8 @@ package operate
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/zofl/zofl/coordinator/report"
@@ -74,8 +76,12 @@ type Status struct {
 	Banned []Ban `json:"banned,omitempty"`
 	// SameID names members whose id two devices use.
 	SameID []string `json:"same_id,omitempty"`
-	// Unused names the members whose contributions count for little or nothing, and explains why.
+	// Unused names the members whose contributions come too late to count, and explains why.
 	Unused map[string]string `json:"unused,omitempty"`
+	// Suspects names the members whose contributions stand out, and says how, and the remedy.
+	Suspects map[string]string `json:"suspects,omitempty"`
+	// Disputed says that the contributions of too many members stand out to tell who is wrong.
+	Disputed string `json:"disputed,omitempty"`
 }
 
 // An Offender is a sender of messages that the coordinator refused, or that no honest device sends.
@@ -134,6 +140,7 @@ func StatusOf(s report.Status) Status {
 		Loss: s.Loss, Privacy: s.Privacy, Planned: s.Planned,
 		Counters: s.Counters, Dropped: s.Counters.Dropped(),
 		TurnedAway: s.TurnedAway, SameID: s.SameID, Unused: s.Unused,
+		Suspects: s.Suspects, Disputed: s.Disputed,
 	}
 	for i := range s.Offenders {
 		o := &s.Offenders[i]
@@ -157,6 +164,17 @@ func StatusOf(s report.Status) Status {
 		out.Reference = &Reference{s.Reference.N, s.Reference.Digest.String()}
 	}
 	return out
+}
+
+// Warnings are lines about the members whose contributions stand out.
+func (s *Status) Warnings() (lines []string) {
+	for _, id := range slices.Sorted(maps.Keys(s.Suspects)) {
+		lines = append(lines, fmt.Sprintf("suspect: %s: %s", id, s.Suspects[id]))
+	}
+	if s.Disputed != "" {
+		lines = append(lines, s.Disputed)
+	}
+	return lines
 }
 
 // Asks says what the open round asks devices for instead of scalars, and how many have answered.

@@ -127,9 +127,13 @@ func (r *Run) Participation() []Fact {
 	facts = append(facts, Fact{"contributions to earlier rounds", fmt.Sprint(late)},
 		Fact{"declines", fmt.Sprint(declines)}, Fact{"rounds that took several attempts",
 			fmt.Sprint(again)})
-	if ids := r.inVain(); len(ids) > 0 {
-		facts = append(facts, Fact{"worked in vain, see events",
-			strings.Join(ids, ", ")})
+	for _, of := range []struct {
+		kind history.Kind
+		name string
+	}{{history.InVain, "worked in vain, see events"}, {history.Suspect, "suspects, see events"}} {
+		if ids := r.marked(of.kind); len(ids) > 0 {
+			facts = append(facts, Fact{of.name, strings.Join(ids, ", ")})
+		}
 	}
 	for _, cause := range slices.Sorted(maps.Keys(rejected)) {
 		facts = append(facts, Fact{"messages dropped: " + cause, fmt.Sprint(rejected[cause])})
@@ -137,10 +141,10 @@ func (r *Run) Participation() []Fact {
 	return facts
 }
 
-// inVain lists the members whose work counted for little or nothing at some time.
-func (r *Run) inVain() (ids []string) {
+// marked lists the members that have marks of a kind.
+func (r *Run) marked(kind history.Kind) (ids []string) {
 	for i := range r.Marks {
-		if m := &r.Marks[i]; m.Kind == history.InVain && !slices.Contains(ids, m.ID) {
+		if m := &r.Marks[i]; m.Kind == kind && !slices.Contains(ids, m.ID) {
 			ids = append(ids, m.ID)
 		}
 	}

@@ -70,6 +70,7 @@ func (m *Model) header() (rows []string) {
 	if s.Waits != "" {
 		whys = append(whys, "waits for devices: "+s.Waits)
 	}
+	whys = append(whys, s.Warnings()...)
 	for _, why := range whys {
 		if why != "" {
 			rows = append(rows, notable.Render(terminal.Plain(why)))
@@ -166,9 +167,11 @@ func (m *Model) place(c *chart) {
 	}
 	for i := range m.track.marks {
 		switch m.track.marks[i].Kind {
-		case history.Surveyed, history.Began, history.InVain, history.SameID:
+		case history.Surveyed, history.Began:
 		default:
-			c.marks = append(c.marks, float64(m.track.marks[i].N))
+			if !m.track.marks[i].Kind.OfDevice() {
+				c.marks = append(c.marks, float64(m.track.marks[i].N))
+			}
 		}
 	}
 }

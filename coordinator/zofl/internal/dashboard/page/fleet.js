@@ -12,7 +12,7 @@ const mostPages = 12; // kept
 const columns = [
   { key: "id", title: "Device", width: 160 },
   { key: "slot", title: "Slot", number: true, width: 62 },
-  { key: "state", title: "State", width: 92 },
+  { key: "state", title: "State", width: 124 },
   { key: "seen", title: "Last seen", width: 106 },
   { key: "record", title: "Last record", number: true, width: 98 },
   { key: "latency", title: "Answers in", number: true, width: 94 },
@@ -81,7 +81,7 @@ export class Fleet {
 
   #controls() {
     const find = document.getElementById("find"), where = document.getElementById("where");
-    for (const s of ["present", "silent", "away", "left", "left out", "retired"]) {
+    for (const s of ["present", "silent", "away", "left", "retired"]) {
       where.append(element("option", { value: s, text: s }));
     }
     let wait = 0;
@@ -228,9 +228,10 @@ function fill(row, at, d, old, current) {
   row.device = d || null;
   const tab = current ? 0 : -1;
   if (row.button.tabIndex !== tab) row.button.tabIndex = tab;
-  if (row.state.dataset.kind !== (d ? d.state : "")) row.state.dataset.kind = d ? d.state : "";
+  const kind = d ? (d.suspect ? "suspect" : d.state) : "";
+  if (row.state.dataset.kind !== kind) row.state.dataset.kind = kind;
   const values = d ? [
-    d.id, String(d.slot), d.state, d.last_seen ? ago((d.silence_seconds || 0) + old) : "not yet",
+    d.id, String(d.slot), d.suspect ? `${d.state}, suspect` : d.state, d.last_seen ? ago((d.silence_seconds || 0) + old) : "not yet",
     d.record ? number(d.record) : "", d.latency_ms ? seconds(d.latency_ms / 1000) : "",
     String(d.declines || 0), String(d.missed || 0), d.digest || "",
     d.program || "", d.platform || "", power(d), d.network || "",
@@ -260,6 +261,7 @@ export function facts(d) {
   add("Digest", d.digest === "differs" ? "differs from the reference" : d.digest);
   add("Cut", d.cut && `${d.cut} contributions, by bound`);
   add("Doubt", d.doubt && `${number(100 * d.doubt)} % of its weight lost, by trust`);
+  add("Suspect", d.suspect);
   add("Refused", d.refused && `${number(d.refused)} messages beyond its share`);
   add("Same id", d.same_id && "two devices use this id: give one of them another");
   add("Faulty", d.faulty && `${number(d.faulty)} messages that no honest device sends`);

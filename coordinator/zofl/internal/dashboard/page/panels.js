@@ -30,6 +30,10 @@ export function head(store) {
   reason.hidden = !text;
   reason.dataset.kind = wrong || /^diverged/.test(s.reason || "") ? "bad" : "warn";
   put(reason, text);
+  const stand = [...Object.entries(s.suspects || {}).map(([who, why]) => `Suspect: ${who}: ${why}`), s.disputed];
+  const suspects = stand.filter(Boolean).join("; ");
+  id("suspects").hidden = !suspects;
+  put(id("suspects"), suspects);
   id("asks").hidden = !s.asks;
   put(id("asks"), s.asks ? `Devices are asked for ${s.asks}` : "");
 }

@@ -13,8 +13,8 @@ import (
 )
 
 // turnedAwayOf returns the rows about refused messages: by kind, by sender, and about faulty
-// messages. turnedAwayOf also returns the rows about ids that two devices use, and about devices
-// whose contributions count for little or nothing.
+// messages. turnedAwayOf also returns the rows about ids that two devices use, about devices whose
+// contributions come too late to count, and about devices whose contributions stand out.
 func turnedAwayOf(s *operate.Status) (rows []table.Row) {
 	var kinds []string
 	for _, kind := range slices.Sorted(maps.Keys(s.TurnedAway)) {
@@ -36,6 +36,12 @@ func turnedAwayOf(s *operate.Status) (rows []table.Row) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.Unused)) {
 		rows = append(rows, table.Row{"in vain", id + ": " + s.Unused[id]})
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.Suspects)) {
+		rows = append(rows, table.Row{"suspect", id + ": " + s.Suspects[id]})
+	}
+	if s.Disputed != "" {
+		rows = append(rows, table.Row{"suspect", "nobody: " + s.Disputed})
 	}
 	return rows
 }

@@ -77,7 +77,7 @@ func eventOf(e report.Event) event {
 		out.ID, out.Present, out.Reason, out.Seconds = e.ID, &e.Members, e.Reason, e.Seconds
 	case report.SameID:
 		out.ID = e.ID
-	case report.JoinRefused, report.Unused:
+	case report.JoinRefused, report.Unused, report.Suspected:
 		out.ID, out.Reason = e.ID, e.Reason
 	}
 	return out
