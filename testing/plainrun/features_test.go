@@ -79,6 +79,7 @@ var core = []string{
 	"coordinator/internal/gather", "coordinator/internal/loss", "coordinator/internal/contribution",
 	"coordinator/internal/policies",
 	"coordinator/internal/median", "coordinator/internal/quorum", "coordinator/internal/ratelimit",
+	"internal/share",
 	"coordinator/internal/catchup", "coordinator/report", "coordinator/runlog", "internal/isa",
 	"internal/parallel", "mathx", "prng", "wire", "internal/footprint", "internal/codec",
 	"plan/internal/scalar", "wire/internal/shuffle", "wire/compact", "plan/preset",
