@@ -53,6 +53,14 @@ def test_layers_and_secret(tmp_path: Path) -> None:
         zofl.plan(dim=8, segments=own)
 
 
+def test_liars() -> None:
+    p = zofl.plan(dim=9, members=20, liars=4)
+    assert (p["liars"], p["aggregator"]) == (4, "trimmed-mean")
+    assert "4 of the 20 devices" in p.cost["liars"]
+    with pytest.raises(zofl.UsageError, match="half or more"):
+        zofl.plan(dim=9, members=8, liars=4)
+
+
 @pytest.mark.parametrize("fields, said", [
     ({"dim": 0}, "--dim"), ({"steps": "many"}, "steps"), ({"preset": "sgd"}, "decomfl"),
     ({"no_such_field": 1}, "no_such_field"), ({"quorum": 99}, "quorum"),

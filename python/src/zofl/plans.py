@@ -42,7 +42,7 @@ class Plan(dict[str, Any]):
 def plan(preset: str = "zofl", *, run: str = "run", dim: int = 0,
          segments: str | Sequence[Mapping[str, Any]] | None = None,
          secret: str | os.PathLike[str] | None = None,
-         epsilon: float | None = None, **fields: Value) -> Plan:
+         epsilon: float | None = None, liars: int | None = None, **fields: Value) -> Plan:
     """A new plan. `zofl plan --fields` lists the fields; async is spelled async_.
 
     zofl.plan("decomfl", run="kitchen", dim=7850, steps=5, members=4)
@@ -50,12 +50,14 @@ def plan(preset: str = "zofl", *, run: str = "run", dim: int = 0,
     segments names the layers of a network in place of dim, such as "relu:784x64,64x10". Beside dim
     it is the field: [{"name": "all", "len": 7850, "fill": "normal", "scale": 0.1}]. secret makes
     the run private, with the run key in that file. epsilon finds the noise with which all rounds
-    spend no more. Raises UsageError where the plan makes no sense.
+    spend no more. liars sets what holds best against so many lying devices. Raises UsageError where
+    the plan makes no sense.
     """
     if segments is not None and not isinstance(segments, str):
         fields["segments"], segments = list(segments), None
     flags: dict[str, Flag] = {"preset": preset, "run": run, "dim": dim or None,
-                              "segments": segments, "secret": secret, "epsilon": epsilon}
+                              "segments": segments, "secret": secret, "epsilon": epsilon,
+                              "liars": liars}
     p = _shown([*arguments(flags), *_sets(fields.items())])
     for warning in p.warnings:
         if warning not in _told:
