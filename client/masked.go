@@ -118,6 +118,9 @@ func (c *Client) add(ctx context.Context, s *secagg.Session, frame []byte) (Prog
 		return Progress{}, fmt.Errorf("the kept reply: %w", err)
 	}
 	sent, err := s.Finish(r.Values, r.Loss)
+	if slots := s.Refused(); len(slots) > 0 {
+		c.cfg.Logger.Warn("shares of other devices do not open", "record", r.N, "slots", slots)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return Progress{}, context.Cause(ctx)

@@ -15,10 +15,11 @@ const (
 	DeviceAway    DeviceState = 2 // it keeps declining, and takes a break
 	DeviceLeft    DeviceState = 3 // it said goodbye
 	DeviceRetired DeviceState = 4 // an operator retired it
+	DeviceLeftOut DeviceState = 5 // with secure=sum: sums leave it out, because it sent what is false
 )
 
 func (s DeviceState) String() string {
-	return [...]string{"present", "silent", "away", "left", "retired"}[s]
+	return [...]string{"present", "silent", "away", "left", "retired", "left out"}[s]
 }
 
 // MarshalText writes the name.
@@ -39,6 +40,7 @@ type Device struct {
 	Doubt    float64           // share of its weight that Plan.Trust took
 	Refused  uint64            // messages that were dropped unread, because it sent too many
 	Faulty   uint64            // messages that no honest device sends
+	Accused  string            // that it may have sent what is false under secure=sum, and the remedy
 	Suspect  string            // why its contributions make it a suspect, and the remedy; "": not
 	SameID   bool              // two devices send under this id, each with its own answers
 	Record   uint64            // last record to which it contributed; 0: none since this one began

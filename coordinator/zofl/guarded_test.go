@@ -17,11 +17,12 @@ import (
 )
 
 // A guarded is a nats-server that lets in only users with the permissions that `zofl permissions`
-// prints, and records what it denies.
+// prints, with the limits that it prints, and records what the server denies.
 type guarded struct {
-	t     *testing.T
-	url   string              // without a user
-	login map[string][]string // the flags by which a command is a user
+	t      *testing.T
+	server *server.Server
+	url    string              // without a user
+	login  map[string][]string // the flags by which a command is a user
 
 	mu    sync.Mutex
 	notes []string
@@ -80,7 +81,7 @@ func newGuarded(t *testing.T, way string, jetStream bool, members ...member) *gu
 	if !s.ReadyForConnections(patience) {
 		t.Fatal("the server is not ready")
 	}
-	g.url = s.ClientURL()
+	g.server, g.url = s, s.ClientURL()
 	for name, login := range g.login {
 		if way == "conf" {
 			g.login[name] = []string{"--url", strings.Replace(g.url, "://", "://"+name+":pw@", 1)}
@@ -172,11 +173,21 @@ func (g *guarded) printed(m member, format string) string {
 	return out
 }
 
+// limits returns the limits that `zofl permissions` prints for a run of 20 devices.
+func (g *guarded) limits(format string) string {
+	g.t.Helper()
+	out, err := zofl(g.t, "permissions", "--limits", "20", "--format", format)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return out
+}
+
 // byConf pastes the permissions into a configuration.
 func (g *guarded) byConf(members []member) *server.Options {
 	g.t.Helper()
 	var conf strings.Builder
-	conf.WriteString("max_payload: 65536\nauthorization: {\nusers: [\n")
+	conf.WriteString(g.limits("conf") + "authorization: {\nusers: [\n")
 	for _, m := range members {
 		g.login[m.name] = nil
 		fmt.Fprintf(&conf, "{ user: %q, password: pw\n%s}\n", m.name, g.printed(m, "conf"))
@@ -201,6 +212,9 @@ func (g *guarded) byJWT(members []member) *server.Options {
 	for _, a := range []nkeys.KeyPair{account, system} {
 		claims := jwt.NewAccountClaims(public(g.t, a))
 		if a == account {
+			if err := json.Unmarshal([]byte(g.limits("jwt")), &claims.Account); err != nil {
+				g.t.Fatal(err)
+			}
 			claims.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: -1, DiskStorage: -1,
 				Streams: -1, Consumer: -1}
 		}
@@ -245,7 +259,7 @@ func (g *guarded) creds(m member, account nkeys.KeyPair, file string) {
 	g.t.Helper()
 	user := g.key(nkeys.CreateUser())
 	claims := jwt.NewUserClaims(public(g.t, user))
-	if err := json.Unmarshal([]byte(g.printed(m, "jwt")), &claims.Permissions); err != nil {
+	if err := json.Unmarshal([]byte(g.printed(m, "jwt")), &claims.User); err != nil {
 		g.t.Fatal(err)
 	}
 	text, err := claims.Encode(account)

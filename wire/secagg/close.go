@@ -14,8 +14,9 @@ const (
 	itsKey       // the member left, and neighbors added the masks they share with it
 )
 
-// Enough reports whether Close would find enough answers now. In StepUnmask, more answers than
-// enough help only if an answer is false. In the other steps, more answers add devices to the sum.
+// Enough reports whether Close would find enough answers now. In StepUnmask, answers are enough if
+// the secrets in them fit what their owners published. If a share is false, more answers help. In
+// the other steps, more answers add devices to the sum.
 func (s *Server) Enough() bool {
 	switch s.step {
 	case StepKeys, StepShares:
@@ -26,7 +27,7 @@ func (s *Server) Enough() bool {
 	case StepAgree: // all are neighbors
 		return s.count(0, s.took) >= s.threshold
 	case StepUnmask:
-		return s.short == 0
+		return s.found(false)
 	}
 	return true
 }
@@ -58,6 +59,9 @@ func (s *Server) Close() error {
 		if s.short > 0 {
 			return fmt.Errorf("secagg: %s: %w", s.step, ErrThreshold)
 		}
+		if !s.found(true) {
+			return s.unfit()
+		}
 		if err := s.unmask(); err != nil {
 			return err
 		}
@@ -67,6 +71,8 @@ func (s *Server) Close() error {
 	if s.step == StepMask {
 		s.sent = next
 	}
+	s.faults, s.refusals = append(s.faults, s.judge()...), nil
+	clear(s.refused)
 	s.step = s.after(s.step)
 	s.in[s.step], s.took = slices.Clone(next), make([]bool, len(s.members))
 	return nil
@@ -75,6 +81,7 @@ func (s *Server) Close() error {
 // open prepares StepUnmask.
 func (s *Server) open(needs []need) {
 	s.need, s.have, s.boxes = needs, make([]int, len(needs)), nil
+	s.secrets, s.tried = make([][]byte, len(needs)), make([]int, len(needs))
 	for _, need := range needs {
 		if need != nothing {
 			s.short++
@@ -109,16 +116,15 @@ func (s *Server) needs(sent []bool) (needs []need, thin int) {
 		return needs, 0
 	}
 	for i := range sent {
-		left := s.count(i, sent)
 		switch {
-		case !s.in[StepMask][i] || left == 0:
+		case !s.in[StepMask][i] || s.count(i, sent) == 0:
 			continue
 		case sent[i]:
 			needs[i] = itsSeed
 		default:
 			needs[i] = itsKey
 		}
-		if left < s.threshold {
+		if s.holders(i, sent) < s.threshold {
 			thin = i
 		}
 	}
@@ -133,8 +139,3 @@ func (s *Server) Sum() (words []uint32, slots []uint32, err error) {
 	}
 	return slices.Clone(s.sum), s.slots(func(i int) bool { return s.sent[i] }), nil
 }
-
-// Liars returns the slots whose shares in StepUnmask were false although the server found the sum
-// from other shares. Either these members changed the shares, or the device that made the shares
-// sent them false ones.
-func (s *Server) Liars() []uint32 { return s.slots(func(i int) bool { return s.liars[i] }) }

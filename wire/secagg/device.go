@@ -30,6 +30,7 @@ type Device struct {
 	shared  []bool  // members whose shares came, me included
 	sent    []bool  // members whose vectors came; with Agree, known before StepUnmask
 	lists   []byte  // shared, and then sent, as bits
+	refused []uint32
 	answers [StepAgree + 1]*answer
 }
 
@@ -223,8 +224,9 @@ func (d *Device) sealShares() (boxes []byte) {
 // Mask returns the answer to StepMask, 4 bytes a word, little-endian: the values plus the device's
 // own mask, plus the masks shared with later neighbors, minus the masks shared with earlier
 // neighbors. With Agree, 16 bytes follow: a tag of the list that the server gave the device. Mask
-// copies values. Errors: [ErrThreshold], [ErrMalformed], [ErrConflict], [ErrStep], and an [Error]
-// that names a neighbor whose share was not sealed for this device.
+// copies values. See [Device.Refused] for boxes that do not open. Errors: [ErrThreshold],
+// [ErrMalformed], [ErrConflict], [ErrStep], and an [Error] that names a neighbor whose box does not
+// open, if fewer than the threshold do.
 func (d *Device) Mask(given []byte, values []uint32) ([]byte, error) {
 	if len(values) != d.words {
 		return nil, fmt.Errorf("secagg: mask: %w: %d values, want %d", ErrMalformed, len(values),
@@ -254,7 +256,10 @@ func (d *Device) Mask(given []byte, values []uint32) ([]byte, error) {
 // bits returns the list at the beginning of the given bytes.
 func (d *Device) bits(given []byte) []byte { return slices.Clone(given[:(len(d.hood)+7)/8]) }
 
+// openShares opens the boxes of the present neighbors. It goes on without a few of the shares.
 func (d *Device) openShares(present []bool, boxes []byte) (err error) {
+	d.refused = nil
+	opened := 1 // the device's own
 	for i, p := range d.peers {
 		switch {
 		case i == d.self || !present[i]:
@@ -264,12 +269,22 @@ func (d *Device) openShares(present []bool, boxes []byte) (err error) {
 		}
 		box := d.box(p.secret, d.hood[i], d.me)
 		if p.share, err = box.Open(nil, nonce, boxes[:boxLen], nil); err != nil {
-			return blame(d.hood[i], because(ErrForeign, "a share that does not open"))
+			p.share = make([]byte, 2*keyLen)
+			d.refused = append(d.refused, d.hood[i])
+		} else {
+			opened++
 		}
 		boxes = boxes[boxLen:]
 	}
+	if opened < d.threshold {
+		return blame(d.refused[0], because(ErrForeign, "a share that does not open"))
+	}
 	return nil
 }
+
+// Refused returns the slots of the neighbors whose boxes did not open in StepMask, ascending. The
+// device has zeros in place of their shares. It tells the server with its answer, see [Refusal].
+func (d *Device) Refused() []uint32 { return slices.Clone(d.refused) }
 
 func (d *Device) masked(words []uint32) ([]byte, error) {
 	addMask(words, d.seedKey(d.seed, d.me), false)

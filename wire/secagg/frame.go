@@ -27,7 +27,41 @@ type Request struct {
 	Nonce [NonceLen]byte
 	Step  Step
 	Body  []byte // see package secagg
-	Rest  []byte // fields of later versions
+	Rest  []byte // [Refusal], and fields of later versions
+}
+
+// Refusal returns the rest of a request by which a device says that the keys, box or tag of some
+// members are false: the array of their slots, ascending. With an empty body, the device cannot
+// answer the step for that reason.
+func Refusal(slots []uint32) []byte {
+	if len(slots) == 0 {
+		return nil
+	}
+	b := codec.AppendArray(nil, len(slots))
+	for _, slot := range slots {
+		b = codec.AppendUint(b, uint64(slot))
+	}
+	return b
+}
+
+// Refuses returns the slots that a request refuses, ascending, or nil. Bytes that Refuses cannot
+// read belong to a later version.
+func (r *Request) Refuses() (slots []uint32) {
+	if len(r.Rest) == 0 {
+		return nil
+	}
+	d := codec.NewReader("step", r.Rest)
+	for range d.Array("refusal", MostAsked, 1) {
+		slot := uint32(d.Uint("slot", math.MaxUint32))
+		if n := len(slots); n > 0 && slot <= slots[n-1] {
+			return nil
+		}
+		slots = append(slots, slot)
+	}
+	if !d.OK() {
+		return nil
+	}
+	return slots
 }
 
 // Append appends the encoding of r to b: the array [version, n, nonce, step, body], then Rest. In

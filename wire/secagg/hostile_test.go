@@ -66,11 +66,12 @@ func TestDeviceRefuses(t *testing.T) {
 		{"keys of another", secagg.StepShares, func(b []byte) []byte {
 			return with(b, 1+peer, b[1:1+peer]...)
 		}, 7, secagg.ErrForeign},
-		{"a changed share", secagg.StepMask, func(b []byte) []byte { return flip(b, 1+box) }, 7,
-			secagg.ErrForeign},
-		{"another's share", secagg.StepMask, func(b []byte) []byte {
-			return with(b, 1+box, b[1:1+box]...)
+		{"two changed shares", secagg.StepMask, func(b []byte) []byte {
+			return flip(flip(b, 1+box), 1+2*box)
 		}, 7, secagg.ErrForeign},
+		{"each other's shares", secagg.StepMask, func(b []byte) []byte {
+			return append(with(b, 1, b[1+box:1+2*box]...)[:1+box], b[1:]...)[:len(b)]
+		}, 4, secagg.ErrForeign},
 		{"too few", secagg.StepMask, func(b []byte) []byte { return with(b, 0, 3)[:1+box] }, 0,
 			secagg.ErrThreshold},
 		{"without itself", secagg.StepMask, func(b []byte) []byte { return with(b, 0, 0xe) }, 0,

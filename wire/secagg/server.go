@@ -28,9 +28,16 @@ type Server struct {
 	need    []need     // what StepUnmask needs to know of a member
 	have    []int      // how many shares of a member's needed secret came
 	short   int        // members with fewer shares in have than the threshold
+	secrets [][]byte   // the needed secrets that fit what their owners published
+	tried   []int      // how many shares the server last tried, of a secret that it needs
 
-	liars []bool
-	check *ownKey
+	gone     []bool // members that will not answer the open step
+	refused  []bool // members that called something false in the open step
+	refusals []refusal
+	lacks    map[refusal]bool // of boxes: shares that members do not have
+	lacked   []int            // how many members lack a share of a member
+	faults   []Fault          // of the steps before, and of shares
+	check    *ownKey
 }
 
 // NewServer returns the server of a round, with StepKeys open. Errors: [ErrRound].
@@ -43,7 +50,9 @@ func NewServer(r Round) (*Server, error) {
 	s := &Server{setting: set, hoods: make([][]int32, n), took: make([]bool, n),
 		keys: make([][]byte, n), boxes: make([][]byte, n), vectors: make([][32]byte, n),
 		shared: make([][]byte, n), agreed: make([][]byte, n), sum: make([]uint32, set.words),
-		shares: make([][]byte, n), liars: make([]bool, n), check: newOwnKey(set.id[:])}
+		shares: make([][]byte, n), gone: make([]bool, n),
+		refused: make([]bool, n), lacked: make([]int, n), lacks: map[refusal]bool{},
+		check: newOwnKey(set.id[:])}
 	ring := set.ring()
 	for i := range s.hoods {
 		if ring == nil && i > 0 {
@@ -131,7 +140,7 @@ func (s *Server) Take(step Step, slot uint32, b []byte) error {
 	case len(b) != s.length(me):
 		return blame(slot, because(ErrMalformed, "%d bytes for %s, want %d", len(b), step,
 			s.length(me)))
-	case s.took[me] && !s.same(me, b):
+	case s.gone[me], s.took[me] && !s.same(me, b):
 		return blame(slot, because(ErrConflict, "%s", step))
 	case s.took[me]:
 		return nil
@@ -198,6 +207,9 @@ func (s *Server) keep(me int, b []byte) error {
 	case StepUnmask:
 		s.shares[me] = slices.Clone(b)
 		for _, i := range s.hoods[me] {
+			if !s.has(me, int(i)) {
+				continue
+			}
 			if s.have[i]++; s.have[i] == s.threshold && s.need[i] != nothing {
 				s.short--
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/ecdh"
 	"crypto/subtle"
+	"iter"
 	"slices"
 )
 
@@ -33,25 +34,60 @@ func (c *ownKey) use(keys []byte) error {
 	return nil
 }
 
-// unmask removes the masks from the sum.
-func (s *Server) unmask() error {
-	sum, liars := slices.Clone(s.sum), slices.Clone(s.liars)
+// found reports whether the server has every secret that it needs. It tries to find those that it
+// lacks. If a secret does not fit, found tries again with one share more, with two more, with four,
+// and so on, and with all that can come, because each try takes time. With last, it tries all
+// shares that it has.
+func (s *Server) found(last bool) bool {
+	if s.short > 0 {
+		return false
+	}
 	var w weights
+	all := true
 	for i, need := range s.need {
-		if need == nothing {
+		if need == nothing || s.secrets[i] != nil {
 			continue
 		}
-		secret, err := s.solve(i, &w, liars)
-		if err != nil {
-			return err
+		if s.tried[i] < s.have[i] && (last || s.due(i)) {
+			s.tried[i] = s.have[i]
+			s.secrets[i] = s.solve(i, &w)
 		}
-		if need == itsSeed {
-			addMask(sum, s.seedKey(secret, s.members[i]), true)
-		} else if err := s.removePairs(sum, i, secret); err != nil {
-			return err
+		all = all && s.secrets[i] != nil
+	}
+	return all
+}
+
+// due says whether enough shares of a secret came since the server last tried them.
+func (s *Server) due(owner int) bool {
+	more := s.have[owner] - s.threshold
+	return s.tried[owner] == 0 || more&(more-1) == 0 ||
+		s.have[owner] == s.holders(owner, s.in[StepUnmask])
+}
+
+// unfit returns the error that names a member whose secret the server did not find.
+func (s *Server) unfit() error {
+	for i, need := range s.need {
+		if need != nothing && s.secrets[i] == nil {
+			return blame(s.members[i], because(ErrForeign, "%d shares that do not fit", s.have[i]))
 		}
 	}
-	s.sum, s.liars = sum, liars
+	panic("secagg: internal error: all secrets fit")
+}
+
+// unmask removes the masks from the sum.
+func (s *Server) unmask() error {
+	sum := slices.Clone(s.sum)
+	for i, need := range s.need {
+		switch need {
+		case itsSeed:
+			addMask(sum, s.seedKey(s.secrets[i], s.members[i]), true)
+		case itsKey:
+			if err := s.removePairs(sum, i, s.secrets[i]); err != nil {
+				return err
+			}
+		}
+	}
+	s.sum = sum
 	return nil
 }
 
@@ -72,8 +108,13 @@ func (s *Server) removePairs(sum []uint32, gone int, secret []byte) error {
 }
 
 // weights are the Lagrange weights of the values at xs for the value at 0. The server keeps the
-// last weights, because xs are the same for most members.
-type weights struct{ xs, at0 []byte }
+// last weights, because xs are the same for most members. first is where a choice began that left
+// out a false share.
+type weights struct {
+	xs, at0 []byte
+	first   int
+	doubt   bool // a share was false
+}
 
 func (w *weights) of(xs []byte) []byte {
 	if !bytes.Equal(w.xs, xs) {
@@ -86,7 +127,7 @@ func (w *weights) of(xs []byte) []byte {
 // values, and the members that sent the shares.
 func (s *Server) told(owner int) (xs []byte, shares []lane, by []int32) {
 	for i, other := range s.hoods[owner] {
-		if !s.took[other] {
+		if !s.took[other] || !s.has(int(other), owner) {
 			continue
 		}
 		at := keyLen * s.rank(int(other), owner, StepMask, true)
@@ -96,27 +137,68 @@ func (s *Server) told(owner int) (xs []byte, shares []lane, by []int32) {
 	return xs, shares, by
 }
 
-// solve returns a member's secret from the first shares that fit what the member published. solve
-// tries every threshold-long window of consecutive shares; after the last share the first follows.
-// So solve finds the secret although one share, or several consecutive shares, may be false.
-func (s *Server) solve(owner int, w *weights, liars []bool) ([]byte, error) {
-	xs, shares, by := s.told(owner)
-	n, t := len(xs), s.threshold
-	xs, shares = append(xs, xs[:t-1]...), append(shares, shares[:t-1]...)
-	for first := range n {
-		window := xs[first : first+t]
-		secret := combine(w.of(window), shares[first:first+t]).append(nil)
-		if !s.fits(owner, secret) {
-			continue
-		}
-		for i := range n {
-			if first > 0 && combine(lagrange(window, xs[i]), shares[first:first+t]) != shares[i] {
-				liars[by[i]] = true
+// mostPairs bounds how many pairs of shares solve leaves out, because each try takes time.
+const mostPairs = 256
+
+// choices returns choices of t of n shares: consecutive ones from first on, where after the last
+// share the first follows; then those from the next on, and so on. If there are few enough pairs,
+// all but any two follow. So one of the choices lacks a false share, or two in a small round.
+func choices(n, t, first int) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		choice := make([]int, t)
+		for k := range n {
+			for i := range choice {
+				choice[i] = (first + k + i) % n
+			}
+			if !yield(choice) || n == t {
+				return
 			}
 		}
-		return secret, nil
+		if n < t+2 || n*(n-1)/2 > mostPairs {
+			return
+		}
+		for a := range n {
+			for b := range a {
+				for i, at := 0, 0; i < t; at++ {
+					if at != a && at != b {
+						choice[i], i = at, i+1
+					}
+				}
+				if !yield(choice) {
+					return
+				}
+			}
+		}
 	}
-	return nil, blame(s.members[owner], because(ErrForeign, "%d shares that do not fit", n))
+}
+
+// solve returns a member's secret from the first choice of shares that fits what the member
+// published, or nil. If the first choice does not, solve notes which of the others are false.
+func (s *Server) solve(owner int, w *weights) []byte {
+	xs, shares, by := s.told(owner)
+	n, t := len(xs), s.threshold
+	chosen, some, clean := make([]byte, t), make([]lane, t), !w.doubt
+	for choice := range choices(n, t, w.first%n) {
+		for i, at := range choice {
+			chosen[i], some[i] = xs[at], shares[at]
+		}
+		secret := combine(w.of(chosen), some).append(nil)
+		if !s.fits(owner, secret) {
+			clean = false
+			continue
+		}
+		if clean {
+			return secret
+		}
+		w.first, w.doubt = choice[0], true
+		for i := range n {
+			if !slices.Contains(choice, i) && combine(lagrange(chosen, xs[i]), some) != shares[i] {
+				s.faults = append(s.faults, s.faultOf(owner, by[i:i+1]))
+			}
+		}
+		return secret
+	}
+	return nil
 }
 
 // fits reports whether a secret fits what its owner published: the commitment to its seed, or its

@@ -113,17 +113,17 @@ func (s *Session) Close() {
 // prepare takes the steps that come before the scalars.
 func (s *Session) prepare() {
 	defer close(s.ready)
-	peers, err := s.step(secagg.StepKeys, s.device.Keys())
+	peers, err := s.step(secagg.StepKeys, s.device.Keys(), nil)
 	if err != nil {
 		s.err = err
 		return
 	}
 	shares, err := s.device.Shares(peers)
 	if err != nil {
-		s.err = err
+		s.err = s.refuse(secagg.StepShares, err)
 		return
 	}
-	s.given, s.err = s.step(secagg.StepShares, shares)
+	s.given, s.err = s.step(secagg.StepShares, shares, nil)
 }
 
 // Finish adds scalars and the loss to the round's sum. Finish returns when the coordinator has all
@@ -140,9 +140,9 @@ func (s *Session) Finish(scalars wire.Scalars, loss float32) (sent bool, err err
 	}
 	masks, err := s.device.Mask(s.given, words)
 	if err != nil {
-		return false, err
+		return false, s.refuse(secagg.StepMask, err)
 	}
-	given, err := s.step(secagg.StepMask, masks)
+	given, err := s.step(secagg.StepMask, masks, secagg.Refusal(s.device.Refused()))
 	if err == nil && s.cfg.Plan.SecureLists > 0 {
 		given, err = s.agree(given)
 	}
@@ -156,7 +156,7 @@ func (s *Session) Finish(scalars wire.Scalars, loss float32) (sent bool, err err
 	if err := s.cfg.Unmasks(); err != nil {
 		return true, err
 	}
-	_, err = s.step(secagg.StepUnmask, unmask)
+	_, err = s.step(secagg.StepUnmask, unmask, nil)
 	if errors.Is(err, errOver) { // the sum is complete
 		err = nil
 	}
@@ -167,9 +167,22 @@ func (s *Session) Finish(scalars wire.Scalars, loss float32) (sent bool, err err
 func (s *Session) agree(given []byte) ([]byte, error) {
 	tag, err := s.device.Agree(given)
 	if err != nil {
-		return nil, err
+		return nil, s.refuse(secagg.StepAgree, err)
 	}
-	return s.step(secagg.StepAgree, tag)
+	return s.step(secagg.StepAgree, tag, nil)
+}
+
+// refuse tells the coordinator that this device cannot answer a step, if err names the member that
+// is to blame. So the step does not wait for this device, and the coordinator can find out which of
+// the two lies. The device says it once, and does not wait for long: an older coordinator does not
+// answer. refuse returns err.
+func (s *Session) refuse(step secagg.Step, err error) error {
+	if e := new(secagg.Error); errors.As(err, &e) {
+		request := secagg.Request{N: s.cfg.Attempt.N, Nonce: s.cfg.Attempt.Nonce(), Step: step,
+			Rest: secagg.Refusal([]uint32{e.Slot})}
+		_, _ = s.cfg.Ask(s.ctx, request.Append(nil))
+	}
+	return err
 }
 
 // words encodes scalars and the loss as the words of the sum.
@@ -190,11 +203,15 @@ func (s *Session) words(scalars wire.Scalars, loss float32) ([]uint32, error) {
 	return append(words, word), err
 }
 
+// Refused returns the slots of the devices whose boxes did not open. Call it after Finish.
+func (s *Session) Refused() []uint32 { return s.device.Refused() }
+
 // step sends this device's part of a step until it gets an answer, and returns the bytes for the
-// next step.
-func (s *Session) step(step secagg.Step, body []byte) ([]byte, error) {
+// next step. rest is the rest of the request.
+func (s *Session) step(step secagg.Step, body, rest []byte) ([]byte, error) {
 	nonce := s.cfg.Attempt.Nonce()
-	request := secagg.Request{N: s.cfg.Attempt.N, Nonce: nonce, Step: step, Body: body}
+	request := secagg.Request{N: s.cfg.Attempt.N, Nonce: nonce, Step: step, Body: body,
+		Rest: rest}
 	frame := request.Append(nil)
 	for {
 		began := time.Now()

@@ -24,7 +24,7 @@ func (c *Core) Status() report.Status {
 		Counters:   c.counters,
 		Digests:    c.votes.Reports(),
 		SameID:     c.cohort.Crowd.Twins(c.cohort.Roster.IDs),
-		Unused:     c.cohort.Crowd.UnusedOf(c.cohort.Roster.IDs),
+		Unused:     c.unused(),
 		Unkept:     c.halt.unkept,
 	}
 	c.addPause(&s)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -18,6 +19,7 @@ type maskedFleet struct {
 	c       *Core
 	now     uint64
 	devices map[int]*secagg.Device
+	random  map[int][]byte // from which a device's keys derive
 	given   map[int][]byte // the body of the last answer to a device
 	over    map[int]bool   // told that the attempt is over for it
 	attempt secagg.Attempt
@@ -79,14 +81,17 @@ func (f *maskedFleet) begin() {
 	head.Rest = c.asking(head.Rest)
 	f.attempt = secagg.Of(c.Plan.Run, &head, c.Hash.Tip(), int(c.Plan.Perturbations))
 	f.devices, f.given, f.over = map[int]*secagg.Device{}, map[int][]byte{}, map[int]bool{}
+	f.random = map[int][]byte{}
 	round := f.attempt.Round(&c.Plan)
 	for _, slot := range round.Members {
-		d, err := secagg.NewDevice(round, slot, rand.NewChaCha8([32]byte{byte(f.rng.Uint32()),
-			byte(slot), byte(slot >> 8), byte(head.Attempt), byte(c.life.epoch)}), theSecret)
+		random := [32]byte{byte(f.rng.Uint32()), byte(slot), byte(slot >> 8), byte(head.Attempt),
+			byte(c.life.epoch)}
+		_, _ = rand.NewChaCha8(random).Read(random[:])
+		d, err := secagg.NewDevice(round, slot, bytes.NewReader(random[:]), theSecret)
 		if err != nil {
 			f.t.Fatal(err)
 		}
-		f.devices[int(slot)] = d
+		f.devices[int(slot)], f.random[int(slot)] = d, random[:]
 	}
 }
 
@@ -107,23 +112,26 @@ func (f *maskedFleet) words(device int) (words []uint32) {
 // body returns what a device answers to a step.
 func (f *maskedFleet) body(step secagg.Step, device int) []byte {
 	f.t.Helper()
-	d, b, err := f.devices[device], []byte(nil), error(nil)
-	switch step {
-	case secagg.StepKeys:
-		b = d.Keys()
-	case secagg.StepShares:
-		b, err = d.Shares(f.given[device])
-	case secagg.StepMask:
-		b, err = d.Mask(f.given[device], f.words(device))
-	case secagg.StepAgree:
-		b, err = d.Agree(f.given[device])
-	case secagg.StepUnmask:
-		b, err = d.Unmask(f.given[device])
-	}
+	b, err := f.answer(step, device)
 	if err != nil {
 		f.t.Fatalf("device %d, step %v: %v", device, step, err)
 	}
 	return b
+}
+
+func (f *maskedFleet) answer(step secagg.Step, device int) ([]byte, error) {
+	switch d, given := f.devices[device], f.given[device]; step {
+	case secagg.StepShares:
+		return d.Shares(given)
+	case secagg.StepMask:
+		return d.Mask(given, f.words(device))
+	case secagg.StepAgree:
+		return d.Agree(given)
+	case secagg.StepUnmask:
+		return d.Unmask(given)
+	default:
+		return d.Keys(), nil
+	}
 }
 
 // step sends what devices answer to a step.
@@ -147,7 +155,13 @@ func (f *maskedFleet) sums(devices ...int) {
 
 func (f *maskedFleet) send(device int, step secagg.Step, body []byte) {
 	f.t.Helper()
-	r := secagg.Request{N: f.attempt.N, Nonce: f.attempt.Nonce(), Step: step, Body: body}
+	f.request(device, secagg.Request{Step: step, Body: body})
+}
+
+// request sends a device's request for the open attempt.
+func (f *maskedFleet) request(device int, r secagg.Request) {
+	f.t.Helper()
+	r.N, r.Nonce = f.attempt.N, f.attempt.Nonce()
 	f.input(Input{Kind: InStep, ID: ids(len(f.scalars))[device], Frame: r.Append(nil),
 		Token: fmt.Sprint("to.", device)})
 }

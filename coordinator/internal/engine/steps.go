@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"fmt"
+
+	"github.com/zofl/zofl/coordinator/internal/policy"
 	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/internal/subjects"
@@ -71,7 +74,11 @@ func (c *Core) maskedStep(in Input) {
 func (c *Core) stepOver() (goesOn bool) {
 	r, steps := &c.round, c.policy.Steps
 	step := steps.Step()
-	switch ok := steps.Close(c.respond); {
+	ok := steps.Close(c.respond)
+	if !steps.On() {
+		c.accuse()
+	}
+	switch {
 	case !ok:
 		r.lost = step
 		c.emitEvent(report.Event{Kind: report.Refused, Record: wire.KindRound,
@@ -92,12 +99,55 @@ func (c *Core) takeSum() {
 	loss, count := steps.Result()
 	c.chain.Taken, c.round.losses = count, append(c.round.losses, loss)
 	c.counters.Contributions += uint64(count)
-	c.counters.Malformed += uint64(len(steps.Liars()))
 	for _, slot := range steps.Contributors() {
 		m := presence.Device{Slot: slot, ID: c.cohort.Roster.IDs[slot]}
 		c.cohort.Answers.Set(m, presence.Contributed)
 		c.cohort.Took(m, c.N+1, false, c.now)
 	}
+}
+
+// accuse has attempts leave out the members that sent what is false, and names them, and those of
+// whom one did.
+func (c *Core) accuse() {
+	var list []presence.Accused
+	for _, a := range c.policy.Steps.Accused() {
+		list = append(list, presence.Accused{Slot: a.Slot, Out: a.Out, Why: c.accusation(&a)})
+	}
+	for _, a := range c.cohort.Crowd.Accuse(list, c.now) {
+		c.emitEvent(report.Event{Kind: report.Unused, ID: c.cohort.Roster.IDs[a.Slot], Reason: a.Why})
+	}
+}
+
+// accusation says what a member did, who may have done it in the member's place, and what an
+// operator can do.
+func (c *Core) accusation(a *policy.Accused) string {
+	names, times := c.cohort.Roster.IDs, presence.Count(a.Times, "attempt")
+	me, or := names[a.Slot], ""
+	switch n := len(a.Or); {
+	case !a.Out:
+		return fmt.Sprintf("it or %s sends false shares, or calls true ones false: they contradicted "+
+			"each other in %s; sums do without these shares; `zofl retire ID` removes one",
+			names[a.Or[0]], times)
+	case n == 1:
+		or = ", or " + names[a.Or[0]] + " did"
+	case n > 1:
+		or = fmt.Sprintf(", or one of %d others did", n)
+	}
+	return fmt.Sprintf("sums leave it out: it sent false keys or shares in %s%s; `zofl retire %s` or "+
+		"`zofl device revoke %[3]s` removes it", times, or, me)
+}
+
+// unused returns the members whose work counts for little or nothing, and those that may have sent
+// what is false.
+func (c *Core) unused() map[string]string {
+	list := c.cohort.Crowd.UnusedOf(c.cohort.Roster.IDs)
+	for _, a := range c.cohort.Crowd.Accused() {
+		if list == nil {
+			list = map[string]string{}
+		}
+		list[c.cohort.Roster.IDs[a.Slot]] = a.Why
+	}
+	return list
 }
 
 // spent says whether no further attempt can make the record, because devices unmask each record

@@ -158,8 +158,9 @@ type Steps interface {
 	Result() (loss float32, count uint32)
 	// Contributors returns the slots of the devices whose numbers are in the sum.
 	Contributors() []uint32
-	// Liars returns the slots of the devices whose answers were found to be false.
-	Liars() []uint32
+	// Accused returns the devices that sent what is false, or may have. The list is ascending by slot,
+	// and changes only in Close.
+	Accused() []Accused
 	// Spent says whether another attempt at the record would be in vain. declines has the number of
 	// declines by reason. reachable is the number of devices that the attempt could reach.
 	Spent(declines []uint32, reachable uint32) bool
@@ -170,6 +171,14 @@ type Steps interface {
 	// Restores returns the change with which devices go on after a rollback to a state that had an
 	// earlier plan; nil: they go on without one.
 	Restores(earlier *plan.Plan) *plan.Change
+}
+
+// An Accused is a device that sent what is false in an attempt, or may have.
+type Accused struct {
+	Slot  uint32
+	Times uint32   // attempts
+	Or    []uint32 // the devices that may have done so in its place, ascending; none: it did
+	Out   bool     // attempts leave it out
 }
 
 // A Message is a device's message in a step.

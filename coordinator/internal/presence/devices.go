@@ -34,6 +34,9 @@ func (w *Crowd) Devices(names []string, last, now uint64) (list []report.Device,
 		list = append(list, d)
 		times = append(times, Times{p.Seen, p.Until, p.Latency})
 	}
+	for _, a := range w.accused {
+		list[a.Slot].Accused = a.Why
+	}
 	return list, times
 }
 

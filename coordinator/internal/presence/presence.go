@@ -45,6 +45,7 @@ type Member struct {
 	Left     bool    // it said goodbye
 	Lost     bool    // it was told to be lost, since it was last heard of
 	Retired  bool
+	LeftOut  bool               // sums leave it out, see [Crowd.Accuse]
 	Record   uint64             // the last one that it contributed to; 0: none
 	About    *deviceinfo.Device // what it tells about itself; nil: nothing
 	Until    uint64             // it stepped out until then
@@ -67,6 +68,7 @@ type Crowd struct {
 	owing   int      // members with a debt
 	twins   []uint32 // slots as which two devices send
 	unused  []uint32 // slots whose work counts for little or nothing
+	accused []Accused
 }
 
 // Grow adds members. If this coordinator has not heard from the new members yet, rounds wait for
@@ -81,11 +83,13 @@ func (w *Crowd) Grow(members int, known bool) {
 	}
 }
 
-// State returns whether a member is present, away, silent, gone or retired.
+// State returns whether a member is present, away, silent, gone, left out or retired.
 func (p *Member) State(now uint64) report.DeviceState {
 	switch {
 	case p.Retired:
 		return report.DeviceRetired
+	case p.LeftOut:
+		return report.DeviceLeftOut
 	case p.Left:
 		return report.DeviceLeft
 	case p.Misses >= SilentAfter:

@@ -22,6 +22,9 @@ func (w *Crowd) Lacks(p *plan.Plan) string {
 	if n := w.Present(); n > 0 && n < p.Quorum && !p.Summed() {
 		text += fmt.Sprintf("; `zofl change quorum=%d` goes on now", n)
 	}
+	if n := w.leftOut(); n > 0 {
+		text += fmt.Sprintf("; sums leave out %s, see `zofl status`", Count(n, "member"))
+	}
 	if w.Present() == 0 {
 		text += "; start them again, or end the run with `zofl stop`"
 	}

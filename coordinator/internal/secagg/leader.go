@@ -38,6 +38,7 @@ var (
 //  3. spent says that the coordinator asked devices to unmask the open record. Devices unmask a
 //     record once: another attempt at the record could reveal the scalars of a device that took
 //     part in only one of the attempts.
+//  4. gone has the devices that said, in the open step, that they cannot answer it.
 type Leader struct {
 	plan    *plan.Plan
 	attempt secagg.Attempt
@@ -45,6 +46,7 @@ type Leader struct {
 	server  *secagg.Server
 	tokens  map[uint32]string
 	took    map[uint32]bool // who has answered the open step
+	gone    map[uint32]bool // who will not answer it
 	last    secagg.Step     // the step before the open one
 	in      map[uint32]bool // who has answered it; nil in the first
 	asked   uint64          // when the attempt was announced
@@ -54,11 +56,11 @@ type Leader struct {
 	loss    float32
 	count   uint32
 	slots   []uint32 // whose vectors are in the sum
-	liars   []uint32
+	ledger  *ledger  // of all attempts
 }
 
 // New returns the leader of a plan with secure aggregation.
-func New(p *plan.Plan) *Leader { return &Leader{plan: p} }
+func New(p *plan.Plan) *Leader { return &Leader{plan: p, ledger: &ledger{}} }
 
 // Begin opens an attempt at time now. a is the attempt's announcement. Devices of the cohort for
 // whose slots away returns true take no part.
@@ -68,7 +70,7 @@ func (l *Leader) Begin(a *wire.Announcement, tip wire.Tip, scalars int, now uint
 	open.Leave(away)
 	*l = Leader{plan: l.plan, attempt: open, asked: now, round: open.Round(l.plan),
 		spent: l.spent && l.attempt.N == a.N, most: l.most, tokens: map[uint32]string{},
-		took: map[uint32]bool{}}
+		took: map[uint32]bool{}, gone: map[uint32]bool{}, ledger: l.ledger}
 	if server, err := secagg.NewServer(l.round); err == nil {
 		l.server = server
 	}
@@ -135,12 +137,13 @@ func (l *Leader) Tail(rest []byte) []byte {
 // Waits says whether the open step still needs a device's answer. If no step is open, it returns
 // true.
 func (l *Leader) Waits(slot uint32) bool {
-	return !l.On() || !l.took[slot] && (l.in == nil || l.in[slot])
+	return !l.On() || !l.took[slot] && !l.gone[slot] && (l.in == nil || l.in[slot])
 }
 
 // Needs returns q with the number of answers that the open step has, and the number that it needs
-// to succeed. The last step needs the shares of the secrets that the coordinator lacks. The other
-// steps need answers from a quorum, and masked scalars from at most the target.
+// to succeed. The last step needs shares from which the secrets follow that the coordinator lacks:
+// while they do not fit, it stays open for other shares. The other steps need answers from a
+// quorum, and masked scalars from at most the target.
 func (l *Leader) Needs(q quorum.Quorum) quorum.Quorum {
 	q.Have, q.Least, q.Most = uint32(len(l.took)), l.plan.Quorum, math.MaxUint32
 	q.Must = !l.server.Enough()
@@ -201,6 +204,15 @@ func (l *Leader) Take(slot uint32, m policy.Message, token string, counters *rep
 		respond(token, stranger(r))
 		return false
 	}
+	if slots := r.Refuses(); slots != nil {
+		switch quits := len(r.Body) == 0; {
+		case l.server.Refuse(r.Step, slot, slots, quits) != nil:
+			counters.Malformed++
+			return false
+		case quits:
+			return l.quits(slot, r, token, counters, respond)
+		}
+	}
 	switch err := l.server.Take(r.Step, slot, r.Body); {
 	case errors.Is(err, secagg.ErrForeign):
 		counters.Unsampled++
@@ -220,6 +232,18 @@ func (l *Leader) Take(slot uint32, m policy.Message, token string, counters *rep
 	return false
 }
 
+// quits handles that a device cannot answer the open step. The step no longer waits for it.
+func (l *Leader) quits(slot uint32, r *secagg.Request, token string, counters *report.Counters,
+	respond func(token string, frame []byte)) (taken bool) {
+	respond(token, stranger(r))
+	if l.gone[slot] {
+		counters.Repeated++
+		return false
+	}
+	l.gone[slot] = true
+	return true
+}
+
 // stranger returns the answer to a device that is in another attempt, or no longer in this one.
 func stranger(r *secagg.Request) []byte {
 	a := secagg.Answer{N: r.N, Nonce: r.Nonce, Step: r.Step, State: secagg.Over}
@@ -237,7 +261,7 @@ func (l *Leader) answer(step secagg.Step, state secagg.State, body []byte) []byt
 // the attempt is over.
 func (l *Leader) Close(respond func(token string, frame []byte)) (ok bool) {
 	step := l.server.Step()
-	ok = l.Needs(quorum.Quorum{}).Enough() && l.server.Close() == nil
+	ok = (step == secagg.StepUnmask || l.Needs(quorum.Quorum{}).Enough()) && l.server.Close() == nil
 	for _, slot := range l.round.Members {
 		token, waits := l.tokens[slot]
 		if !waits {
@@ -251,15 +275,16 @@ func (l *Leader) Close(respond func(token string, frame []byte)) (ok bool) {
 	}
 	l.last, l.in, l.took = step, l.took, map[uint32]bool{}
 	clear(l.tokens)
+	clear(l.gone)
 	l.spent = l.spent || ok && l.server.Step() == secagg.StepUnmask
-	switch {
-	case !ok:
-		l.server = nil
-	case step == secagg.StepUnmask:
-		l.liars = l.server.Liars()
-		l.sum()
-		l.server = nil
+	if ok && step != secagg.StepUnmask {
+		return true
 	}
+	l.ledger.note(l.server.Faults())
+	if ok {
+		l.sum()
+	}
+	l.server = nil
 	return ok
 }
 
@@ -294,8 +319,8 @@ func (l *Leader) Means() []float32 { return l.means }
 // Contributors returns the slots whose vectors are in the sum.
 func (l *Leader) Contributors() []uint32 { return l.slots }
 
-// Liars returns the slots of the devices that sent false shares.
-func (l *Leader) Liars() []uint32 { return l.liars }
+// Accused returns the devices that sent what is false, or may have.
+func (l *Leader) Accused() []policy.Accused { return l.ledger.accused() }
 
 // Allows refuses a lower quorum: devices add to no sum of fewer devices than the highest quorum
 // that they have seen.

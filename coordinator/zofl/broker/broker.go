@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
@@ -235,6 +236,31 @@ func (b *Broker) Subscriptions() int { return int(b.server.NumSubscriptions()) }
 
 // HangUp closes the connection with an id of the server's.
 func (b *Broker) HangUp(id uint64) error { return b.server.DisconnectClientByID(id) }
+
+// forever is a time of revocation that makes all JWTs of a user invalid.
+var forever = time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)
+
+// Bar lets users of an account in no more, until the next call. The account has a JWT, which stays
+// as it is: when the server gets another one of the account, these users may come in again.
+func (b *Broker) Bar(account string, users []string) error {
+	text, err := b.server.AccountResolver().Fetch(account)
+	if err != nil {
+		return fmt.Errorf("broker: %w", err)
+	}
+	claims, err := jwt.DecodeAccountClaims(text)
+	if err != nil {
+		return fmt.Errorf("broker: %w", err)
+	}
+	for _, u := range users {
+		claims.RevokeAt(u, forever)
+	}
+	a, err := b.server.LookupAccount(account)
+	if err != nil {
+		return fmt.Errorf("broker: %w", err)
+	}
+	b.server.UpdateAccountClaims(a, claims)
+	return nil
+}
 
 // Connect connects to the broker, over TCP unless the broker is in-process only. The server's
 // monitoring shows the name. The caller closes the connection. The Traffic counts the bytes at the

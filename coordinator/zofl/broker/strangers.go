@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"sort"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -31,15 +30,17 @@ func connectionsWithin(descriptors uint64) int {
 	return int(min(max(descriptors-spare, fewestClients), mostClients))
 }
 
-// lookEvery is how often a broker looks for strangers. In that time, thousands of connections may
-// come.
-const lookEvery = 25 * time.Millisecond
+const (
+	// lookEvery is how often a broker looks for strangers.
+	lookEvery = 50 * time.Millisecond
+	// loginWithin is how long a stranger may stay while there are many.
+	loginWithin = time.Second
+)
 
-// limitStrangers closes connections that have not logged in, whenever they are more than 4,096 or
-// hold more than half of the connections that the server has left. The server checks its limit of
-// connections before anybody logs in, so strangers who say nothing would keep everybody out. Of the
-// address with the most strangers the oldest are closed first: who logs in at once stays. The caller
-// calls stop.
+// limitStrangers closes connections that have not logged in within a second, while there are more
+// than 4,096 strangers, or they hold more than half of the connections that the server has left. The
+// server checks its limit of connections before anybody logs in, so strangers who say nothing would
+// keep everybody out. The caller calls stop.
 func (b *Broker) limitStrangers() (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -54,55 +55,39 @@ func (b *Broker) limitStrangers() (stop func()) {
 			case <-tick.C:
 			}
 			n := b.server.NumClients()
-			if known = min(known, n); n-known > roomOf(b.most-known) {
-				known = n - b.closeStrangers(n)
+			if known = min(known, n); n-known > b.roomBeside(known) {
+				known = b.closeStrangers()
 			}
 		}
 	}()
 	return func() { close(done); <-ended }
 }
 
-// roomOf returns how many strangers may have a part of the free connections.
-func roomOf(free int) int { return min(max(free, 0)/2, mostStrangers) }
+// roomBeside returns how many strangers there may be beside the clients that have logged in.
+func (b *Broker) roomBeside(known int) int { return min(max(b.most-known, 0)/2, mostStrangers) }
 
-// closeStrangers leaves half of their room to strangers, if they have more than that room.
-// closeStrangers returns how many there were.
-func (b *Broker) closeStrangers(clients int) (strangers int) {
-	list, err := b.server.Connz(&server.ConnzOptions{Username: true, Limit: clients + mostClients})
+// closeStrangers closes old strangers if there are too many, and returns how many clients have
+// logged in.
+func (b *Broker) closeStrangers() (known int) {
+	list, err := b.server.Connz(&server.ConnzOptions{Username: true, Limit: 2 * mostClients})
 	if err != nil {
 		return 0
 	}
-	byAddress := map[string][]*server.ConnInfo{}
-	for _, c := range list.Conns { // the oldest first
-		if c.Account == "" && c.AuthorizedUser == "" && c.IP != "" {
-			byAddress[c.IP] = append(byAddress[c.IP], c)
-			strangers++
+	strangers := list.Conns[:0]
+	for _, c := range list.Conns {
+		if c.Account == "" && c.AuthorizedUser == "" {
+			strangers = append(strangers, c)
+		} else {
+			known++
 		}
 	}
-	room := roomOf(b.most - (len(list.Conns) - strangers))
-	if strangers <= room {
-		return strangers
+	if len(strangers) <= b.roomBeside(known) {
+		return known
 	}
-	left := share(byAddress, room/2)
-	for _, all := range byAddress {
-		for _, c := range all[:max(len(all)-left, 0)] {
+	for _, c := range strangers {
+		if list.Now.Sub(c.Start) > loginWithin {
 			_ = b.HangUp(c.Cid) // an error means that it is gone
 		}
 	}
-	return strangers
-}
-
-// share returns how many of each address may stay, so that at most most stay in all.
-func share[T any](byAddress map[string][]T, most int) int {
-	largest := 0
-	for _, all := range byAddress {
-		largest = max(largest, len(all))
-	}
-	return sort.Search(largest, func(each int) bool {
-		stay := 0
-		for _, all := range byAddress {
-			stay += min(len(all), each+1)
-		}
-		return stay > most
-	})
+	return known
 }

@@ -2,7 +2,6 @@ package broker
 
 import (
 	"bufio"
-	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -18,25 +17,6 @@ func TestConnectionsWithin(t *testing.T) {
 		4096: 3584, 1 << 20: 65536, 1 << 63: 65536} {
 		if got := connectionsWithin(descriptors); got != want {
 			t.Errorf("%d descriptors: %d connections, want %d", descriptors, got, want)
-		}
-	}
-}
-
-// TestShare: the addresses with the most connections lose theirs first.
-func TestShare(t *testing.T) {
-	for _, c := range []struct {
-		counts     []int
-		most, each int
-	}{
-		{nil, 5, 0}, {[]int{3}, 5, 3}, {[]int{9}, 5, 5}, {[]int{9, 2}, 5, 3}, {[]int{9, 9}, 5, 2},
-		{[]int{9, 1, 1, 1}, 5, 2}, {[]int{1, 1, 1}, 2, 0},
-	} {
-		byAddress := map[string][]int{}
-		for i, n := range c.counts {
-			byAddress[fmt.Sprint(i)] = make([]int, n)
-		}
-		if got := share(byAddress, c.most); got != c.each {
-			t.Errorf("%v, %d in all: %d each, want %d", c.counts, c.most, got, c.each)
 		}
 	}
 }

@@ -218,8 +218,8 @@ func (c *Connection) Redacted() string {
 const DialWithin = 2 * time.Second
 
 // Dial connects, or returns an error if none of at most three servers answers within five seconds.
-// Dial tries once, but again for some seconds while the broker has as many connections as it takes:
-// the broker closes those that do not log in.
+// Dial tries once, but again for some seconds while the broker is full or hangs up: it closes
+// connections that do not log in soon.
 func (c *Connection) Dial(name, inbox string) (*nats.Conn, error) {
 	opts, err := c.options(name, inbox)
 	if err != nil {
@@ -236,7 +236,8 @@ func (c *Connection) Dial(name, inbox string) (*nats.Conn, error) {
 		if err == nil {
 			return nc, nil
 		}
-		if err = r.fault(err); !full(err) || time.Since(began) > FullWithin {
+		busy := hungUp(err)
+		if err = r.fault(err); !busy && !full(err) || time.Since(began) > FullWithin {
 			return nil, err
 		}
 	}

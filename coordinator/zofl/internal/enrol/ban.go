@@ -18,6 +18,8 @@ const (
 	// longestBan, unless that ended more than longestBan ago.
 	firstBan   = time.Minute
 	longestBan = time.Hour
+	// barEvery is the shortest time after which the broker is told again whom to let in no more.
+	barEvery = time.Second
 )
 
 // A ban is what a user did, and until when the user is banned for that.
@@ -59,12 +61,36 @@ func (g *Guard) charge(u *user, messages uint64, now time.Time) {
 	}
 	u.last = min(cmp.Or(2*u.last, firstBan), longestBan)
 	u.until, u.debt = now.Add(u.last), 0
+	g.bar(now)
 	for _, id := range u.open {
-		_ = g.hangUp(id) // an error means that it is gone
+		_ = g.broker.HangUp(id) // an error means that it is gone
 	}
+	time.AfterFunc(u.last, g.lift)
 	g.logger.Warn("a user is banned for a while: too many of its messages or connections were turned "+
 		"away. zofl device revoke shuts it out for good", "id", u.name, "for", u.last,
 		"turned_away", u.total)
+}
+
+// bar tells the broker whom to let in no more.
+func (g *Guard) bar(now time.Time) {
+	var keys []string
+	for key, u := range g.users {
+		if now.Before(u.until) {
+			keys = append(keys, key)
+		}
+	}
+	g.barred = now
+	if err := g.broker.Bar(g.account, keys); err != nil {
+		g.logger.Warn("the broker lets banned users in, and the guard closes their connections",
+			"err", err)
+	}
+}
+
+// lift lets users in whose bans are over.
+func (g *Guard) lift() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.bar(time.Now())
 }
 
 // Banned returns the users who may not connect now.

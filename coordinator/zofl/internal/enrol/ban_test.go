@@ -26,16 +26,26 @@ type door struct {
 	now    time.Time
 	last   uint64 // connection
 	closed []uint64
+	out    []string // keys
 }
 
 func newDoor(t *testing.T) *door {
 	d := &door{t: t, dir: make1(t, t.TempDir()), now: time.Now()}
 	t.Cleanup(func() { _ = d.dir.Close() })
-	d.Guard = NewGuard(func(id uint64) error {
-		d.closed = append(d.closed, id)
-		return nil
-	}, slog.New(slog.NewTextHandler(&d.log, nil)))
+	d.Guard = NewGuard(d, "A", slog.New(slog.NewTextHandler(&d.log, nil)))
 	return d
+}
+
+// HangUp implements [Broker].
+func (d *door) HangUp(id uint64) error {
+	d.closed = append(d.closed, id)
+	return nil
+}
+
+// Bar implements [Broker].
+func (d *door) Bar(_ string, users []string) error {
+	d.out = users
+	return nil
 }
 
 // user enrols a user.
@@ -80,6 +90,9 @@ func TestBan(t *testing.T) {
 		d.TurnedAway("evil", total, d.now)
 		if b := d.Banned(d.now); len(b) != 1 || b[0].ID != "evil" {
 			t.Fatalf("ban %d: %v", i+1, b)
+		}
+		if len(d.out) != 1 || d.out[0] != evil.User {
+			t.Fatalf("ban %d: the broker bars %v", i+1, d.out)
 		}
 		for range 3 {
 			d.after(out * time.Minute / 4)

@@ -27,27 +27,36 @@ const reportEvery = time.Minute
 func events(account string) string { return "$SYS.ACCOUNT." + account + ".*" }
 
 // Observer returns the options of a connection that may only hear who connects to the broker, and
-// the subject of what it hears.
-func (d *Dir) Observer() (opts []nats.Option, subject string, err error) {
-	account, err := d.account.PublicKey()
-	if err != nil {
+// the account of the users of whom it hears.
+func (d *Dir) Observer() (opts []nats.Option, account string, err error) {
+	if account, err = d.account.PublicKey(); err != nil {
 		return nil, "", err
 	}
 	p := &jwt.Permissions{}
 	p.Sub.Allow.Add(events(account))
 	p.Pub.Deny.Add(">")
 	opts, err = d.systemUser("zofl serve", p)
-	return opts, events(account), err
+	return opts, account, err
+}
+
+// A Broker is what a guard does to the connections of a broker.
+type Broker interface {
+	// HangUp closes a connection.
+	HangUp(id uint64) error
+	// Bar lets users of an account in no more, until the next call.
+	Bar(account string, users []string) error
 }
 
 // A Guard closes connections of devices and witnesses that ask too much of the broker: the oldest
 // of more than two, and all of a banned user. Any goroutine may call its methods.
 type Guard struct {
-	hangUp func(id uint64) error
-	logger *slog.Logger
+	broker  Broker
+	account string
+	logger  *slog.Logger
 
-	mu    sync.Mutex
-	users map[string]*user // by public key
+	mu     sync.Mutex
+	users  map[string]*user // by public key
+	barred time.Time        // when the broker was last told whom to let in no more
 }
 
 // A user is a device or witness that has been connected.
@@ -59,15 +68,15 @@ type user struct {
 	ban
 }
 
-// NewGuard returns a guard, which closes a connection with hangUp. The logger names the users whose
-// connections it closes.
-func NewGuard(hangUp func(id uint64) error, logger *slog.Logger) *Guard {
-	return &Guard{hangUp: hangUp, logger: logger, users: map[string]*user{}}
+// NewGuard returns a guard of the users of an account. The logger names the users whose connections
+// it closes.
+func NewGuard(b Broker, account string, logger *slog.Logger) *Guard {
+	return &Guard{broker: b, account: account, logger: logger, users: map[string]*user{}}
 }
 
 // Watch hears of connections over nc, which has the options of [Dir.Observer].
-func (g *Guard) Watch(nc *nats.Conn, subject string) error {
-	if _, err := nc.Subscribe(subject, g.heard); err != nil {
+func (g *Guard) Watch(nc *nats.Conn) error {
+	if _, err := nc.Subscribe(events(g.account), g.heard); err != nil {
 		return err
 	}
 	return nc.Flush()
@@ -102,12 +111,15 @@ func (g *Guard) came(client server.ClientInfo, now time.Time) {
 		g.users[client.User] = u
 	}
 	if now.Before(u.until) {
-		_ = g.hangUp(client.ID) // an error means that it is gone
+		_ = g.broker.HangUp(client.ID)    // an error means that it is gone
+		if now.Sub(g.barred) > barEvery { // the broker got the account anew, and forgot
+			g.bar(now)
+		}
 		return
 	}
 	u.open = append(u.open, client.ID)
 	for ; len(u.open) > mostConnections; u.open = u.open[1:] {
-		if g.hangUp(u.open[0]) == nil {
+		if g.broker.HangUp(u.open[0]) == nil {
 			g.report(u, now)
 			g.charge(u, closingCost, now)
 		}

@@ -98,13 +98,12 @@ func TestManySubscriptions(t *testing.T) {
 // device. An operator may have as many as it likes.
 func TestManyConnections(t *testing.T) {
 	d, b := guarded(t)
-	opts, subject, err := d.Observer()
+	opts, account, err := d.Observer()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var log await.Text
-	err = NewGuard(b.HangUp, slog.New(slog.NewTextHandler(&log, nil))).Watch(dial(t, d, opts...),
-		subject)
+	err = NewGuard(b, account, slog.New(slog.NewTextHandler(&log, nil))).Watch(dial(t, d, opts...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +139,7 @@ func TestManyConnections(t *testing.T) {
 	}
 	// A device whose newest connection is gone may come again, and keeps the one before.
 	watch := dial(t, d, opts...)
-	gone, err := watch.SubscribeSync(subject)
+	gone, err := watch.SubscribeSync(events(account))
 	if err == nil {
 		err = watch.Flush()
 	}
@@ -192,5 +191,38 @@ func TestIdleConnection(t *testing.T) {
 	}
 	if _, err := io.Copy(io.Discard, nc); errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error("the broker keeps a connection that does nothing")
+	}
+}
+
+// TestBarred: the broker lets a banned user in no more, then lets it in again, and another user
+// notices nothing.
+func TestBarred(t *testing.T) {
+	d, b := guarded(t)
+	evil := append(enrolled(t, d, grant.Device, "evil"), nats.NoReconnect())
+	good := dial(t, d, append(enrolled(t, d, grant.Device, "good"), nats.NoReconnect())...)
+	nc := dial(t, d, evil...)
+	u, err := d.User("evil")
+	if err != nil {
+		t.Fatal(err)
+	}
+	account, err := d.account.PublicKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Bar(account, []string{u.Key}); err != nil {
+		t.Fatal(err)
+	}
+	await.That(t, "the banned user's connection is closed", nc.IsClosed)
+	if _, err := nats.Connect("tls://"+d.Listen, evil...); !errors.Is(err, nats.ErrAuthorization) {
+		t.Errorf("a banned user connects: %v", err)
+	}
+	if err := b.Bar(account, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := dial(t, d, evil...).Flush(); err != nil {
+		t.Error(err)
+	}
+	if err := good.Flush(); err != nil {
+		t.Errorf("another user: %v", err)
 	}
 }

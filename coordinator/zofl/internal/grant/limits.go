@@ -59,8 +59,11 @@ func LimitsConf(devices int) string {
 // LimitsJWT returns the limits of an account whose run has so many devices, in the JSON form that
 // its JWT has below "nats".
 func LimitsJWT(devices int) (string, error) {
-	claims := jwt.NewAccountClaims("")
-	LimitAccount(&claims.Limits, devices)
-	text, err := json.MarshalIndent(map[string]any{"limits": claims.Limits}, "", "  ")
+	var all jwt.OperatorLimits
+	LimitAccount(&all, devices)
+	text, err := json.MarshalIndent(map[string]any{"limits": struct {
+		Conn int64 `json:"conn"`
+		jwt.NatsLimits
+	}{all.Conn, all.NatsLimits}}, "", "  ")
 	return string(text) + "\n", err
 }

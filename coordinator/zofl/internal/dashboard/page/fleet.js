@@ -81,7 +81,7 @@ export class Fleet {
 
   #controls() {
     const find = document.getElementById("find"), where = document.getElementById("where");
-    for (const s of ["present", "silent", "away", "left", "retired"]) {
+    for (const s of ["present", "silent", "away", "left", "left out", "retired"]) {
       where.append(element("option", { value: s, text: s }));
     }
     let wait = 0;

@@ -24,16 +24,17 @@ func devicesCommand() *cobra.Command {
 		Short: "List the devices of a run",
 		Long: `Lists the members of a run, the absent ones first. A device is
 
-  present  if it answers, or was not asked yet
-  silent   if three rounds waited for it in vain
-  away     if it keeps declining, and stepped out for a while
-  left     if it said goodbye
-  retired  if zofl retire removed it
+  present   if it answers, or was not asked yet
+  silent    if three rounds waited for it in vain
+  away      if it keeps declining, and stepped out for a while
+  left      if it said goodbye
+  left out  if sums leave it out, because it sent false keys or shares; the note says more
+  retired   if zofl retire removed it
 
 A round waits for present devices only. The others keep their slots, and are present again
-when they come back, except retired ones. Times, latency, declines and the last record that
-a device contributed to are what this coordinator has seen since it began. The note ends with
-what the device tells about itself. An open roster lists nobody.`,
+when they come back, except retired ones and those left out. Times, latency, declines and the
+last record that a device contributed to are what this coordinator has seen since it began.
+The note ends with what the device tells about itself. An open roster lists nobody.`,
 		Example: `  zofl devices --url nats://127.0.0.1:4222 --run kitchen`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -131,6 +132,9 @@ func noteOn(d *operate.Device) string {
 	if d.Doubt > 0.5 {
 		notes = append(notes, fmt.Sprintf("contradicts the others, or sends the same as some: "+
 			"counts %.0f %%", 100*(1-d.Doubt)))
+	}
+	if d.Accused != "" {
+		notes = append(notes, d.Accused)
 	}
 	if d.Suspect != "" {
 		notes = append(notes, "suspect: "+d.Suspect)

@@ -34,6 +34,7 @@ type planFlags struct {
 	trust                      bool // secure=sum without a secret
 	flat, explain              bool
 	epsilon                    float64 // what all rounds may spend; 0: anything
+	liars                      uint32  // that the plan must hold against
 	initial                    modelfile.Choice
 
 	note   string     // values of the plan that differ from the preset's
@@ -57,6 +58,9 @@ With --initial FILE the run begins with a model that you have. The float32 tenso
 their digest. zofl client takes the same two flags, and so does zofl export, which writes the
 file again with what was trained.
 
+With --liars N the plan holds against N devices that send anything in place of their losses. It
+takes directions that all devices share.
+
 With --secret KEYFILE the run is private. Directions derive from the 32 bytes in KEYFILE,
 which is made if it does not exist; the plan holds only a check of them. Give KEYFILE to
 every device, but not over the run's broker. The coordinator does not need it: it leads
@@ -69,6 +73,7 @@ rounds without having the model, so it cannot evaluate, export, snapshot or witn
   zofl plan --preset zofedht --run kitchen --dim 7850 --secret kitchen.key --write kitchen.json
   zofl plan --preset decomfl --dim 7850 --set rounds=500 --set dp_clip=10 --epsilon 8 \
     --set diverge=0
+  zofl plan --run kitchen --dim 7850 --set members=20 --liars 4
   zofl plan --fields rounds`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd, args); err != nil {
@@ -102,6 +107,9 @@ rounds without having the model, so it cannot evaluate, export, snapshot or witn
 	f.initial.TrainFlag(cmd)
 	flags.Float64Var(&f.epsilon, "epsilon", 0, "find the least dp_noise with which all rounds spend "+
 		"no more, at dp_delta (1e-5 if unset); with --set dp_noise, refuse less noise than that")
+	flags.Uint32Var(&f.liars, "liars", 0, "set what holds best against this many lying devices, "+
+		"without roots or with those that --set roots names, and say what it costs and does not stop")
+	cli.Positive(flags, "liars")
 	flags.StringVar(&f.secret, "secret", "", "make the run private, with the run key in this file")
 	flags.BoolVar(&f.trust, "trust-coordinator", false, "with secure=sum and no --secret: devices "+
 		"trust the coordinator to follow the protocol, and could not notice that it does not")
@@ -121,7 +129,7 @@ rounds without having the model, so it cannot evaluate, export, snapshot or witn
 // check returns an error if the command would ignore a flag or an argument.
 func (f *planFlags) check(cmd *cobra.Command, args []string) error {
 	newPlan := []string{"preset", "run", "dim"}
-	other := cli.Given(cmd, append(newPlan, "set", "segments", "initial", "train", "epsilon",
+	other := cli.Given(cmd, append(newPlan, "set", "segments", "initial", "train", "epsilon", "liars",
 		"secret", "trust-coordinator", "write", "flat", "explain", "id-length")...)
 	switch {
 	case len(args) > 1:
@@ -144,6 +152,8 @@ func (f *planFlags) check(cmd *cobra.Command, args []string) error {
 	case f.trust && f.secret != "":
 		return cli.Usage(errors.New("--trust-coordinator and --secret: with a secret devices need not " +
 			"trust the coordinator: give only one"))
+	case f.liars == 0 && cmd.Flags().Changed("liars"):
+		return cli.Usage(errors.New("--liars 0: give the number of devices that may lie, 1 or more"))
 	case f.layers != "" && f.initial.File != "":
 		return cli.Usage(errors.New("--segments and --initial: a file has its own tensors: give only " +
 			"one"))
@@ -180,6 +190,11 @@ func (f *planFlags) plan(ctx context.Context, args []string) (*plan.Plan, error)
 	}
 	if err := f.budget(p, set); err != nil {
 		return nil, err
+	}
+	if f.liars > 0 {
+		if set, err = preset.Liars(p, f.liars, set...); err != nil {
+			return nil, err
+		}
 	}
 	f.note = preset.Fit(p, set...)
 	if len(args) == 0 {
@@ -258,9 +273,11 @@ func (f *planFlags) show(out io.Writer, p *plan.Plan) error {
 			Version string `json:"version"`
 			// Begins is the file that the run begins with.
 			Begins *beginning `json:"begins,omitempty"`
+			// Liars says what --liars sets, costs and does not stop.
+			Liars string `json:"liars,omitempty"`
 		}{(*planfile.Plan)(p), round, cost.ProcessOf(p), cost.Surveys(p), bytes,
 			cost.Late(p, in, lateRounds), slow(p, round), sharedCost(p, in),
-			f.note, warnings(p), dp.Planned(p), version.String(), f.begins})
+			f.note, warnings(p), dp.Planned(p), version.String(), f.begins, f.against(p)})
 	}
 	if f.explain {
 		if err := tell(out, p, in); err != nil {
@@ -275,6 +292,9 @@ func (f *planFlags) show(out io.Writer, p *plan.Plan) error {
 	}
 	if f.note != "" {
 		fmt.Fprintf(out, "\nNote: %s\n", cli.Wrapped(f.note, cli.TextWidth))
+	}
+	if f.liars > 0 {
+		fmt.Fprintf(out, "\nLiars: %s\n", cli.Wrapped(f.against(p), cli.TextWidth))
 	}
 	f.explainNoise(out, p)
 	explainSecure(out, p, in)

@@ -126,7 +126,7 @@ func (f *serveFlags) enrolled(jetStream string) (cfg broker.Config, users logins
 		return cfg, users, err
 	}
 	users.lead = []nats.Option{login, nats.RootCAs(d.Authority())}
-	users.observe, users.subject, err = d.Observer()
+	users.observe, users.account, err = d.Observer()
 	return cfg, users, err
 }
 
@@ -134,7 +134,7 @@ func (f *serveFlags) enrolled(jetStream string) (cfg broker.Config, users logins
 type logins struct {
 	lead    []nats.Option // as the coordinator
 	observe []nats.Option // to hear who connects
-	subject string        // of what is heard
+	account string        // of those who connect
 }
 
 // guardedBroker limits the connections of devices, and connects as the coordinator.
@@ -146,8 +146,8 @@ func (f *serveFlags) guardedBroker(b *broker.Broker, users logins, logger *slog.
 	if err != nil {
 		return nil, err
 	}
-	f.doorman = enrol.NewGuard(b.HangUp, logger)
-	if err := f.doorman.Watch(observer, users.subject); err != nil {
+	f.doorman = enrol.NewGuard(b, users.account, logger)
+	if err := f.doorman.Watch(observer); err != nil {
 		observer.Close()
 		return nil, err
 	}
