@@ -18,6 +18,11 @@ done
 	exit 1
 }
 
+pinned=$(sed -n 's/^requires = \["hatchling==\(.*\)"\]$/\1/p' pyproject.toml)
+have=$("$python" -c 'from hatchling.__about__ import __version__ as v; print(v)')
+[ "$have" = "$pinned" ] || echo "wheels.sh: hatchling is $have, and that of releases $pinned:" \
+	"the wheels have other bytes than a release's" >&2
+
 # The time in the archives is that of the sources.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH

@@ -34,6 +34,8 @@ func run(ctx context.Context, args []string) error {
 	once := flags.Bool("once", false, "build once, and compare nothing")
 	warm := flags.Bool("warm", false, "let the second build use the cache of the first")
 	wheels := flags.Bool("wheels", true, "make wheels of the Python package, which needs hatchling")
+	key := flags.String("sign", "", "file of an SSH key with which ssh-keygen signs SHA256SUMS; "+
+		"default: no signature")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return nil
 	} else if err != nil {
@@ -57,7 +59,16 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	src.noWheels = !*wheels
-	return src.release(ctx, *out, chosen, passes(*once, *warm))
+	if err := src.release(ctx, *out, chosen, passes(*once, *warm)); err != nil || *key == "" {
+		return err
+	}
+	line, err := sign(ctx, *out, *key)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Printf("SHA256SUMS is signed. Who checks it needs this line, from where the files "+
+		"are not:\n%s", line)
+	return err
 }
 
 // passes returns the builds to make.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -225,6 +226,22 @@ func TestManyWrongTokens(t *testing.T) {
 	}
 	if count[401] < wrongMost || count[401]+count[429] != cap(codes) || count[429] == 0 {
 		t.Errorf("answers to %d wrong tokens: %v", cap(codes), count)
+	}
+}
+
+// Who guesses tokens for a minute, 32 a second, fills no log: there is a line in ten seconds, and
+// the lines count all of the guesses before them.
+func TestWrongTokensInLog(t *testing.T) {
+	var said strings.Builder
+	logger, l, at := slog.New(slog.NewTextHandler(&said, nil)), newLock("token"), time.Now()
+	for range 60 * 32 {
+		l.tell(logger, "192.0.2.1:5", at)
+		at = at.Add(time.Second / 32)
+	}
+	if n := strings.Count(said.String(), "wrong token"); n != 6 ||
+		!strings.Contains(said.String(), "from=192.0.2.1:5") ||
+		strings.Count(said.String(), "=319\n") != 5 {
+		t.Errorf("%d lines:\n%s", n, said.String())
 	}
 }
 

@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
+	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -32,6 +34,8 @@ func ValidToken(text string) bool {
 const (
 	wrongDelay = 500 * time.Millisecond
 	wrongMost  = 16
+	// tellEvery is how often the log has a line about wrong tokens.
+	tellEvery = 10 * time.Second
 )
 
 // A lock lets in requests that have the token.
@@ -39,10 +43,15 @@ type lock struct {
 	sum    [sha256.Size]byte
 	closed bool // the server has no token: refuse every request
 	wrong  chan struct{}
+
+	mu     sync.Mutex // guards what follows
+	told   time.Time  // when the log last had a wrong token
+	untold int        // wrong tokens since then
 }
 
 func newLock(token string) *lock {
-	return &lock{sha256.Sum256([]byte(token)), token == "", make(chan struct{}, wrongMost)}
+	return &lock{sum: sha256.Sum256([]byte(token)), closed: token == "",
+		wrong: make(chan struct{}, wrongMost)}
 }
 
 // opens says whether a request has the token. opens takes the same time for every token of a
@@ -69,6 +78,18 @@ func (s *Server) locked(h http.Handler) http.Handler {
 	})
 }
 
+// tell logs a wrong token, at most once in tellEvery: who guesses does not fill the log.
+func (l *lock) tell(logger *slog.Logger, from string, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now.Sub(l.told) < tellEvery {
+		l.untold++
+		return
+	}
+	logger.Warn("dashboard: a wrong token", "from", from, "others since the last line", l.untold)
+	l.told, l.untold = now, 0
+}
+
 // denyWrong answers a wrong token.
 func (s *Server) denyWrong(w http.ResponseWriter, r *http.Request) {
 	select {
@@ -79,7 +100,7 @@ func (s *Server) denyWrong(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusTooManyRequests, "too many wrong tokens at once: wait a second")
 		return
 	}
-	s.cfg.Logger.Warn("dashboard: a wrong token", "from", r.RemoteAddr)
+	s.token.tell(s.cfg.Logger, r.RemoteAddr, time.Now())
 	t := time.NewTimer(wrongDelay)
 	defer t.Stop()
 	select {
