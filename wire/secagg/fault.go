@@ -69,8 +69,8 @@ func (s *Server) holders(owner int, among []bool) (count int) {
 }
 
 // judge turns the refusals of the open step into faults. All neighbors of a member get the same
-// keys and tags from it. So if most of them refuse these, the member lies, and if most do not,
-// those that refuse. A box is for one neighbor only.
+// keys and tags from it. So if more than half of them refuse these, the member lies, and if more
+// take them than refuse them, those that refuse. A box is for one neighbor only.
 func (s *Server) judge() (faults []Fault) {
 	if len(s.refusals) == 0 {
 		return nil
@@ -84,13 +84,13 @@ func (s *Server) judge() (faults []Fault) {
 		if s.took[r.of] {
 			accept--
 		}
-		switch {
-		case s.step == StepMask || refuse[r.of] == accept:
-			faults = append(faults, Fault{s.members[r.of], []uint32{s.members[r.by]}})
-		case refuse[r.of] > accept:
+		switch shared := s.step != StepMask; {
+		case shared && 2*refuse[r.of] > len(s.hoods[r.of])-1:
 			faults = append(faults, Fault{Owner: s.members[r.of]})
-		default:
+		case shared && accept > refuse[r.of]:
 			faults = append(faults, Fault{Owner: s.members[r.by]})
+		default:
+			faults = append(faults, Fault{s.members[r.of], []uint32{s.members[r.by]}})
 		}
 	}
 	return faults

@@ -55,6 +55,9 @@ func inSteps(lies ...lie) lie {
 	}
 }
 
+// hasAnotherSecret tells nothing false, but with another secret.
+func hasAnotherSecret(_ *maskedFleet, _ int, _ secagg.Step, b []byte) []byte { return b }
+
 // everywhere makes all bytes of a step false.
 func everywhere(step secagg.Step) lie {
 	return func(_ *maskedFleet, _ int, open secagg.Step, b []byte) []byte {
@@ -181,6 +184,7 @@ func TestLiarOfSeven(t *testing.T) {
 		{"false answers", everywhere(secagg.StepUnmask), 0, none},
 		{"a false answer about himself", at(secagg.StepUnmask, 3*32), 0, none},
 		{"a false answer about another", at(secagg.StepUnmask, 0), 0, 0},
+		{"he has another secret", hasAnotherSecret, 2, none},
 		{"he refuses another's keys", refuses(secagg.StepShares, 1), 0, none},
 		{"he refuses another's box", callsFalse(1), 0, 1},
 	} {
@@ -191,6 +195,10 @@ func TestLiarOfSeven(t *testing.T) {
 			}
 			p.Quorum, p.MaxAttempts = 6, 10
 			r := &trial{maskedFleet: newMaskedFleet(t, p, 7), liar: 3, tells: c.tells}
+			if c.what == "he has another secret" {
+				r.other = map[uint32]int{3: 1}
+				r.begin()
+			}
 			r.run(what, c.lost)
 			r.checkNames(what, c.or)
 		}

@@ -20,6 +20,7 @@ type maskedFleet struct {
 	now     uint64
 	devices map[int]*secagg.Device
 	random  map[int][]byte // from which a device's keys derive
+	other   map[uint32]int // devices with another secret, that lacks so many bytes
 	given   map[int][]byte // the body of the last answer to a device
 	over    map[int]bool   // told that the attempt is over for it
 	attempt secagg.Attempt
@@ -87,7 +88,8 @@ func (f *maskedFleet) begin() {
 		random := [32]byte{byte(f.rng.Uint32()), byte(slot), byte(slot >> 8), byte(head.Attempt),
 			byte(c.life.epoch)}
 		_, _ = rand.NewChaCha8(random).Read(random[:])
-		d, err := secagg.NewDevice(round, slot, bytes.NewReader(random[:]), theSecret)
+		d, err := secagg.NewDevice(round, slot, bytes.NewReader(random[:]),
+			theSecret[f.other[slot]:])
 		if err != nil {
 			f.t.Fatal(err)
 		}
