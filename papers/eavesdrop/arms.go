@@ -1,10 +1,15 @@
 package eavesdrop
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // An arm is a run that the experiment attacks.
 type arm struct {
 	name, title string
+	preset      string // with the bounds of zofl plan; "": decomfl, with the settings of all arms
+	alike       bool   // devices' data are more alike: Dirichlet 3
 	settings    string // fields of the plan
 	devices     int
 	part        int // every round asks one of so many; 0: all
@@ -74,6 +79,7 @@ func completed(arms ...arm) []arm {
 		arms[i].devices, arms[i].seeds = 20, 3
 	}
 	arms = append(arms, noiseArms()...)
+	arms = append(arms, defaultArms()...)
 	crowd := append([]arm{{name: "none", title: "no noise",
 		settings: sharedDirections + " step=0.008"}}, noiseArms()...)
 	for _, a := range crowd {
@@ -86,6 +92,25 @@ func completed(arms ...arm) []arm {
 		}
 		a.settings += " batch=8"
 		arms = append(arms, a)
+	}
+	return arms
+}
+
+// defaultArms returns runs of the plans that zofl plan makes, with data as in the other arms and
+// with data that are more alike.
+func defaultArms() (arms []arm) {
+	for _, a := range []arm{
+		{name: "zofl", title: "the default", views: []view{logView}},
+		{name: "zofl-own", title: "the default with own directions",
+			settings: "sharing=per-client groups=none regroup=0 precision=int4",
+			views:    []view{logView}},
+		{name: "zofl-shared", title: "`zofl-shared`", preset: "zofl-shared",
+			views: []view{logView}},
+	} {
+		a.preset, a.devices, a.seeds = cmp.Or(a.preset, "zofl"), 20, 3
+		alike := a
+		alike.name, alike.title, alike.alike = a.name+"-alike", a.title+", Dirichlet 3", true
+		arms = append(arms, a, alike)
 	}
 	return arms
 }

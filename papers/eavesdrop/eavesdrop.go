@@ -1,6 +1,7 @@
 package eavesdrop
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/dp"
 	"github.com/zofl/zofl/plan/planfile"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // Experiment returns the experiment that attacks the messages of devices.
@@ -19,7 +21,7 @@ func Experiment() lab.Experiment {
 		ID:    "leak",
 		Title: "which labels 20 devices have, by the scalars they send, and by what hides them",
 		Paper: "none: what Zofl shows of its devices, and what its differential privacy costs",
-		Long:  "half a minute a run, of which there are 49; those of 1,000 devices take longer",
+		Long:  "half a minute a run, of which there are 67; those of 1,000 devices take longer",
 		Takes: []string{"rounds", "arm"},
 		Do: func(t *lab.Trial) error {
 			x, err := newTrial(t)
@@ -126,15 +128,21 @@ func (x *trial) tell(a arm, seed uint64, s *score) {
 // plan returns the plan of an arm, and the secret of a private one.
 func (x *trial) plan(a arm, seed uint64, task run.Task) (*plan.Plan, []byte, error) {
 	devices := x.size(a)
-	p, err := run.Plan("decomfl", "leak-"+a.name, seed, task.Dim, devices,
+	p, err := run.Plan(cmp.Or(a.preset, "decomfl"), "leak-"+a.name, seed, task.Dim, devices,
 		devices/max(a.part, 1))
 	if err != nil {
 		return nil, nil, err
 	}
-	p.Rounds, p.Batch, p.Perturbations, p.Diverge, p.MaxScalar = x.rounds, 32, 10, 0, 65504
-	p.Distribution, p.StepDecay, p.Floor = plan.Rademacher, plan.Cosine, 0.05
+	p.Rounds = x.rounds
+	if a.preset == "" {
+		p.Batch, p.Perturbations, p.Diverge, p.MaxScalar = 32, 10, 0, 65504
+		p.Distribution, p.StepDecay, p.Floor = plan.Rademacher, plan.Cosine, 0.05
+	}
 	if _, err := planfile.SetAll(p, strings.Fields(a.settings)); err != nil {
 		return nil, nil, err
+	}
+	if a.preset != "" {
+		preset.Guard(p)
 	}
 	if a.epsilon > 0 {
 		p.DPNoise = dp.NoiseFor(p, a.epsilon)
@@ -154,5 +162,9 @@ func (x *trial) deal(a arm, seed uint64) ([][]int, error) {
 	if devices > 100 { // too few samples of a label for a device to have most of them
 		return data.IID(len(x.set.Train.Labels), devices, seed)
 	}
-	return data.Dirichlet(x.set.Train.Labels, devices, 0.3, seed)
+	alpha := 0.3
+	if a.alike {
+		alpha = 3
+	}
+	return data.Dirichlet(x.set.Train.Labels, devices, alpha, seed)
 }
