@@ -135,6 +135,9 @@ func (w *world) change(*party) bool {
 	}
 	if w.rng.IntN(2) == 0 {
 		field, value = "perturbations", scenario.Pick(w.rng, "1", "2", "3")
+		if w.scenario.Plan.DPClip > 0 {
+			value = "1" // more scalars together would be cut
+		}
 	}
 	if err := planfile.SetChange(&change, field, value); err != nil {
 		panic(err)

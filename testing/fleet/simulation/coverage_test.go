@@ -1,6 +1,9 @@
 package simulation
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 // covered lists what must occur within the default seeds, so that the simulator does not
 // silently try less. Rare events are left to longer runs.
@@ -31,11 +34,17 @@ var covered = []string{
 	"vector gone", "vector without its record", "crash before append, after its vector",
 	"rid of a wrong bit",
 	"a damaged log is refused", "a damaged file is put back", "a loss is accepted",
-	"masked sum", "a join of an earlier version", "a write went astray", "a slow sync",
+	"masked sum", "noise of a sum",
+	"drops out before mask", "drops out before unmask", "declined unmasked before",
+	"a join of an earlier version", "a write went astray", "a slow sync",
 	"a planned pause is kept", "a retired device leaves", "core",
 	"for ever: is down", "for ever: is cut off", "for ever: restarts",
 	"for ever: has a broken disk", "declined busy", "declined time", "declined loss failed",
 }
+
+// beyond is the part of a Gaussian that is beyond its standard deviation. A share less in a sum of
+// three makes it 0.22.
+const beyond = 0.3173
 
 // covers fails the test for whatever did not occur.
 func (s *search) covers(t *testing.T) {
@@ -44,6 +53,11 @@ func (s *search) covers(t *testing.T) {
 		if s.counts[what] == 0 {
 			t.Errorf("%q did not occur in %d seeds", what, s.done)
 		}
+	}
+	sums := float64(s.counts["noise of a sum"])
+	if part := float64(s.counts["noise beyond a deviation"]) / sums; math.Abs(part-beyond) >
+		5*math.Sqrt(beyond*(1-beyond)/sums) {
+		t.Errorf("%.3f of the noise of %v sums is beyond a deviation, want %v", part, sums, beyond)
 	}
 	for _, f := range faults {
 		if s.counts["fault "+f.name] == 0 {

@@ -217,12 +217,15 @@ func (p *process) ask(subject string, data []byte) (*inbox, string, error) {
 	w := p.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	kind, id := w.kind(&bus.Message{Subject: subject})
+	if kind == frame.Masking {
+		w.mayDropOut(p, data)
+	}
 	if err := p.reach("request"); err != nil {
 		return nil, "", err
 	}
 	p.inboxes++
 	name := fmt.Sprintf("_INBOX.%s.%d", p, p.inboxes)
-	kind, id := w.kind(&bus.Message{Subject: subject})
 	data = w.sentBy(p, kind, data)
 	m := bus.Message{Subject: subject, Reply: name, Data: shorten(w.scenario.Piece, kind, data)}
 	switch kind {
@@ -233,7 +236,9 @@ func (p *process) ask(subject string, data []byte) (*inbox, string, error) {
 	}
 	in := &inbox{p: p, subject: subject, answer: make(chan []byte, 1)}
 	heard := w.net.send(p, m)
-	w.note(p, "asks %s: %s", subject, describe{w, &m})
+	if w.note(p, "asks %s: %s", subject, describe{w, &m}); kind == frame.Masking {
+		w.script.aside()
+	}
 	if heard == 0 {
 		return nil, "", bus.ErrNoResponders
 	}

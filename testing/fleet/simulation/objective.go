@@ -10,7 +10,6 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/plan"
-	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -74,7 +73,7 @@ func (o *countingLoss) Loss(ctx context.Context, x []float32, b objective.Batch)
 	case call == 0:
 		return base, nil
 	}
-	slope := o.w.scenario.Slope(o.device) * scenario.Scale(b.N, b.Step, p)
+	slope := o.w.scenario.Slope(o.device) * o.w.scenario.Scale(b.N, b.Step, p)
 	return base + float64(side*o.w.scenario.ProbeMu()*slope), nil
 }
 

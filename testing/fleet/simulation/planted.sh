@@ -305,3 +305,16 @@ under 'a write goes astray' plant astray-write-acknowledged coordinator/filelog/
 plant masked-sum-of-asked coordinator/internal/secagg/leader.go \
 	'c.Sum(word)/float64(l.count), float64(c.Range)' \
 	'c.Sum(word)/float64(len(l.round.Members)), float64(c.Range)'
+plant noise-forgotten client/dpnoise.go \
+	'	m.Add(values, rand.Reader)
+' \
+	'	if m.Clip(values); plan.DPOf != dpnoise.OfSum {
+		m.Add(values, rand.Reader)
+	}
+'
+plant share-of-too-many client/dpnoise.go \
+	'm = m.Share(plan.Quorum)' \
+	'm = m.Share(4096 * plan.Quorum)'
+plant unmasked-twice client/masked.go \
+	'return c.outbox.Unmask(a.N)' \
+	'return nil'

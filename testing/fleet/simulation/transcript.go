@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +25,7 @@ type transcript struct {
 type line struct {
 	at    time.Time
 	order int // position of the party; -1 for the scheduler
+	aside int // 1: of a goroutine beside the party's others, whose lines come first
 	text  string
 }
 
@@ -41,13 +43,22 @@ func (w *world) note(p *process, format string, args ...any) {
 	t.lines = append(t.lines, l)
 }
 
+// aside says that the last line is of a goroutine beside the party's others: a device takes the
+// first steps of secure aggregation while it computes.
+func (t *transcript) aside() {
+	if n := len(t.lines); n > 0 {
+		t.lines[n-1].aside = 1
+	}
+}
+
 // flush writes the lines of one event of the scheduler.
 func (t *transcript) flush() {
 	if t.out == nil {
 		return
 	}
 	slices.SortStableFunc(t.lines, func(a, b line) int {
-		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.order, b.order))
+		return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.order, b.order),
+			cmp.Compare(a.aside, b.aside))
 	})
 	for _, l := range t.lines {
 		indent := "    "
@@ -68,8 +79,14 @@ type describe struct {
 
 func (d describe) String() string {
 	kind, _ := d.w.kind(d.m)
-	return frame.Describe(kind, d.m.Data)
+	text := frame.Describe(kind, d.m.Data)
+	if d.w.scenario.Plan.DPClip > 0 {
+		return tips.ReplaceAllString(text, "") // noise is another one each time
+	}
+	return text
 }
+
+var tips = regexp.MustCompile(` tip=\S+`)
 
 // kind returns the kind of a message and the device that the message concerns. The kind of an
 // answer follows from its inbox, which stores the request. The caller holds the world's lock.

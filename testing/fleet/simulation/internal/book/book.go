@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/secagg"
 )
 
 // A World receives the findings of a book.
@@ -46,6 +47,7 @@ type Book struct {
 	vectors  vectors
 	losses   losses
 	orders   orders
+	masks    masks
 }
 
 // An entry is a record of the log.
@@ -85,6 +87,7 @@ func New(w World, s *scenario.Scenario) *Book {
 		states: map[uint64][]state{}, tips: map[uint64][]wire.Tip{},
 		made: map[answer]map[uint64]bool{}, surveys: map[answer]bool{},
 		standing: map[string]reply{}, vectors: newVectors(), losses: newLosses(), orders: newOrders(),
+		masks: masks{unmasked: map[string]secagg.Request{}},
 	}
 }
 
@@ -353,4 +356,7 @@ func (b *Book) Admit(members []string) { b.members = slices.Clone(members) }
 func (b *Book) Join(ids []string) { b.members = append(b.members, ids...) }
 
 // Forget forgets a device's last reply, because the device may not have stored the reply.
-func (b *Book) Forget(device string) { delete(b.standing, device) }
+func (b *Book) Forget(device string) {
+	delete(b.standing, device)
+	delete(b.masks.unmasked, device)
+}

@@ -22,8 +22,7 @@ func (b *Book) contributors(r *wire.Record, p *plan.Plan) ([]int, error) {
 	s := b.scenario
 	counted, err := b.term(r, p, &r.Round.Terms[0], func(v float64) ([]int, bool) {
 		if p.Summed() {
-			b.world.Count("masked sum")
-			return s.Near(v, int(r.Round.Contributors))
+			return b.maskedSum(r, p, v)
 		}
 		return s.Solve(v, int(r.Round.Contributors))
 	})
@@ -59,7 +58,7 @@ func (b *Book) term(r *wire.Record, plan *plan.Plan, t *wire.Term,
 	var counted []int
 	for i, v := range values {
 		v := float64(v)
-		found, ok := one(v / scenario.Scale(of.N, i/perturbations, i%perturbations))
+		found, ok := one(v / b.scenario.Scale(of.N, i/perturbations, i%perturbations))
 		switch {
 		case !ok:
 			return nil, fmt.Errorf("%v, of record %d, is not made of devices' slopes, each once", v, of.N)
@@ -92,7 +91,7 @@ func (b *Book) relayed(r *wire.Record, p *plan.Plan) (counted []int, err error) 
 		slope := s.Slope(d)
 		one, err := []int{d}, error(nil)
 		if p.Precision.Quantized() {
-			err = asSent(r, p, t.Scalars, slope)
+			err = b.asSent(r, p, t.Scalars, slope)
 		} else {
 			one, err = b.term(r, p, t,
 				func(v float64) ([]int, bool) { return []int{d}, v == slope })
@@ -112,12 +111,12 @@ func (b *Book) relayed(r *wire.Record, p *plan.Plan) (counted []int, err error) 
 
 // asSent checks that a contribution has the bytes that a device with this slope sends: the device
 // encodes its measurements once.
-func asSent(r *wire.Record, plan *plan.Plan, scalars wire.Scalars, slope float64) error {
+func (b *Book) asSent(r *wire.Record, plan *plan.Plan, scalars wire.Scalars, slope float64) error {
 	var want wire.Scalars
 	for k := range int(plan.Steps) {
 		var block []float32
 		for p := range int(r.Round.Perturbations) {
-			block = append(block, float32(slope*scenario.Scale(r.N, k, p)))
+			block = append(block, float32(slope*b.scenario.Scale(r.N, k, p)))
 		}
 		want = plan.Precision.Append(want, block...)
 	}

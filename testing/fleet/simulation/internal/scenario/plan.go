@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/zofl/zofl/internal/dpnoise"
 	"github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/plancheck"
@@ -56,6 +57,8 @@ func (s *Scenario) drawPlan(rng *rand.Rand) error {
 	hold(p)
 	s.drawGroups(p, rng)
 	s.drawSecure(p, rng)
+	s.sum(p)
+	s.hide(p)
 	s.Plan = p
 	if err := plancheck.Validate(p); err != nil {
 		return fmt.Errorf("scenario: %w", err)
@@ -177,6 +180,47 @@ func (s *Scenario) drawSecure(p *plan.Plan, rng *rand.Rand) {
 	q.Quorum = max(q.Quorum, 3)
 	if s.Devices <= 6 && p.Target >= 3 && valid.Plan(&q) == nil && rng.IntN(2) == 0 {
 		*p = q
+	}
+}
+
+// sum makes a sixth of the plans have masked sums: few of the plans that others draw could. sum
+// draws no random number, so that other seeds keep their histories.
+func (s *Scenario) sum(p *plan.Plan) {
+	if s.Devices > 6 || s.Radix != 4 || p.RunKey[4]%6 > 0 {
+		return
+	}
+	q := *p
+	q.Secure, q.MaxScalar, q.Bound, q.ClaimBound = 1, 60_000, 0, 0
+	q.EvalEvery, q.EvalCount, q.Metrics = 0, 0, nil
+	q.Transport, q.Sharing, q.Roster = plan.Mean, plan.SharedDirections, plan.ListedRoster
+	q.Groups, q.GroupSize, q.Regroup = 0, 0, 0
+	q.Precision, q.Aggregator, q.Control = plan.Single, plan.WeightedMean, plan.NoControl
+	q.Late, q.Async = 0, 0
+	if q.MuAuto > 0 {
+		q.MuAuto, q.Mu = 0, Mu
+	}
+	if q.StepAuto > 0 {
+		q.StepAuto, q.StepSize = 0, 1e-7
+	}
+	q.Members, q.Target = max(q.Members, 3), max(q.Target, 3)
+	q.Quorum = max(q.Quorum, 3)
+	if valid.Plan(&q) == nil {
+		*p = q
+	}
+}
+
+// hide makes half of the few devices with masked sums add noise to the sums. The device with the
+// largest slope is not cut, and the noise is so small that the slopes show who is in a sum: its
+// standard deviation is a 12th of the smallest slope, or less. hide draws no random number, so that
+// other seeds keep their histories.
+func (s *Scenario) hide(p *plan.Plan) {
+	q := *p
+	q.DPClip, q.DPNoise, q.DPDelta, q.DPOf = float32(uint(1)<<(s.Devices-1)), 0.01, 1e-5,
+		dpnoise.OfSum
+	q.Steps, q.Perturbations, q.Precision, q.DigestEvery = 1, 1, plan.Single, 0
+	if p.Secure > 0 && s.Devices <= 4 && p.RunKey[3]%2 == 0 && valid.Plan(&q) == nil {
+		*p = q
+		s.Radix, s.Stored = 2, true // without a store no such device takes part
 	}
 }
 

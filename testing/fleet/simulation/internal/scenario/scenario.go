@@ -98,7 +98,7 @@ func Draw(rng *rand.Rand, fits []func(*Scenario) bool) (*Scenario, error) {
 func (s *Scenario) plain() bool {
 	p := s.Plan
 	return p.Control == plan.NoControl && p.Sharing != plan.GroupDirections && p.Late == 0 &&
-		p.MuAuto == 0 && p.StepAuto == 0
+		p.MuAuto == 0 && p.StepAuto == 0 && p.Secure == 0
 }
 
 // Pick draws one of several values.

@@ -17,8 +17,14 @@ func (s *Scenario) ProbeMu() float64 {
 	return Mu
 }
 
-// Scale is a factor that makes the scalars of one contribution different from each other.
-func Scale(n uint64, k, p int) float64 { return float64(uint64(1) << ((n + uint64(k+p)) % 3)) }
+// Scale is a factor that makes the scalars of one contribution different from each other. With
+// noise there is one scalar, and it must stay large beside the noise.
+func (s *Scenario) Scale(n uint64, k, p int) float64 {
+	if s.Plan.DPClip > 0 {
+		return 1
+	}
+	return float64(uint64(1) << ((n + uint64(k+p)) % 3))
+}
 
 // Slope is the slope of a device's loss along a direction, before the factor [Scale].
 func (s *Scenario) Slope(device int) float64 { return math.Pow(s.Radix, float64(device)) }
@@ -42,13 +48,15 @@ func (s *Scenario) Solve(mean float64, count int) ([]int, bool) {
 }
 
 // Near finds count devices, without weights, whose slopes have about the mean mean: a masked sum
-// has a small error.
-func (s *Scenario) Near(mean float64, count int) ([]int, bool) {
+// has a small error, and noise if the plan adds some. off is how far the sum is from these slopes.
+func (s *Scenario) Near(mean float64, count int) (found []int, off float64, ok bool) {
 	sum := math.Round(mean * float64(count))
-	if math.Abs(sum-mean*float64(count)) > 0.05 {
-		return nil, false
+	off = mean*float64(count) - sum
+	if s.Plan.DPClip == 0 && math.Abs(off) > 0.05 {
+		return nil, off, false
 	}
-	return s.Digits(sum, count, count)
+	found, ok = s.Digits(sum, count, count)
+	return found, off, ok
 }
 
 // Digits finds count devices with the given total weight. Each device has its weight as its digit
