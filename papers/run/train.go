@@ -51,9 +51,11 @@ type Config struct {
 // A Result is the result of a training.
 type Result struct {
 	Curve  *Curve
-	Totals Totals    // of this process
-	Cut    uint64    // contributions and control variates that were cut, in this process
-	Params []float32 // after the last round
+	Totals Totals // of this process
+	Cut    uint64 // contributions and control variates that were cut, in this process
+	// Suspects are the clients whose contributions stood out when the training ended, and how.
+	Suspects map[string]string
+	Params   []float32 // after the last round
 	// Log has the records of a run without Config.Dir. With Config.Dir, Log is nil.
 	Log *runlog.Memory
 }

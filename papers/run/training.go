@@ -190,7 +190,8 @@ func (t *training) result() *Result {
 	r := &Result{Curve: t.curve, Params: t.watch.replica.Params()}
 	r.Log, _ = t.log.(*runlog.Memory)
 	if t.fleet != nil {
-		r.Totals, r.Cut = t.fleet.meter.Totals(), t.fleet.lead.Status().Counters.Cut
+		s := t.fleet.lead.Status()
+		r.Totals, r.Cut, r.Suspects = t.fleet.meter.Totals(), s.Counters.Cut, s.Suspects
 	}
 	return r
 }

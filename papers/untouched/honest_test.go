@@ -16,7 +16,7 @@ import (
 // TestHonestDevicesAreNotCut trains honest devices on the eight tasks of defaults, and with every
 // preset on one of them, with the bound of zofl plan and without one. The bound may scale down at
 // most one of 1,000 contributions. In a run where the bound scales none down, the model must have
-// the same bits as without the bound. The test prints the largest scalar. With ZOFL_TRAIN and
+// the same bits as without the bound. No device is a suspect. The test prints the largest scalar. With ZOFL_TRAIN and
 // ZOFL_DATA the test uses the data sets and 300 rounds, instead of generated data and a few
 // rounds.
 func TestHonestDevicesAreNotCut(t *testing.T) {
@@ -54,6 +54,9 @@ func TestHonestDevicesAreNotCut(t *testing.T) {
 			with := x.honest(t, b, name, func(p *plan.Plan) { preset.Guard(p) })
 			if with.Cut == 0 && !slices.Equal(with.Params, without.Params) {
 				t.Errorf("%s on %s: nothing was cut, and the models differ", name, task.Name)
+			}
+			if len(with.Suspects) > 0 {
+				t.Errorf("%s on %s: honest devices are suspects: %v", name, task.Name, with.Suspects)
 			}
 			contributions := with.Curve.Last() * uint64(p.Target)
 			if t.Logf("%s on %s: %d of %d cut", name, task.Name, with.Cut, contributions); with.Cut > 0 {

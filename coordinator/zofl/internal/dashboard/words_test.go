@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 )
 
-// TestInVainOnce: the page shows once, by the history's mark, a device that works in vain or has
-// another's id. Charts have no line for such marks.
+// TestInVainOnce: the page shows once, by the history's mark, a device that works in vain, has
+// another's id or is a suspect. Charts have no line for such marks.
 func TestInVainOnce(t *testing.T) {
 	m := marked(&history.Mark{Kind: history.InVain, ID: "d3", Text: "d3: its answers come late"})
 	if m.Text != "in vain: d3: its answers come late" || m.Level != "warn" || m.Chart {
@@ -17,6 +17,10 @@ func TestInVainOnce(t *testing.T) {
 	}
 	m = marked(&history.Mark{Kind: history.SameID, ID: "d3", Text: "d3: two devices"})
 	if m.Text != "same id: d3: two devices" || m.Level != "warn" || m.Chart {
+		t.Errorf("the mark is %+v", m)
+	}
+	m = marked(&history.Mark{Kind: history.Suspect, ID: "d3", Text: "d3: it lies"})
+	if m.Text != "suspect: d3: it lies" || m.Level != "warn" || m.Chart {
 		t.Errorf("the mark is %+v", m)
 	}
 	twins := report.Event{Kind: report.SameID, ID: "d3"}

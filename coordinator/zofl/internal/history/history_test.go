@@ -228,6 +228,11 @@ func TestInVain(t *testing.T) {
 		m.N != 9 || m.Round != 8 {
 		t.Errorf("mark %+v", m)
 	}
+	record(t, &h, report.Event{Kind: report.Suspected, N: 9, Round: 8, ID: "d1", Reason: "it lies"})
+	if _, marks = h.Snapshot(0); marks[mostOfDevices].Kind != Suspect ||
+		marks[mostOfDevices].Text != "d1: it lies" {
+		t.Errorf("the mark of a suspect is %+v", marks[mostOfDevices])
+	}
 }
 
 // TestSameID: the history has a mark of each member whose id two devices use, up to mostOfDevices.

@@ -122,7 +122,8 @@ func TestScrape(t *testing.T) {
 		`zofl_catch_up_bytes_total{run="kitchen"} 1.048576e+06`,
 		`zofl_device_round_bytes{direction="up",run="kitchen"} `,
 		`zofl_device_queries_total{run="kitchen"} `,
-		`zofl_log_failing{run="kitchen"} 0`, `zofl_build_info{version="`, "go_goroutines ",
+		`zofl_log_failing{run="kitchen"} 0`, `zofl_suspect_devices{run="kitchen"} 0`,
+		`zofl_build_info{version="`, "go_goroutines ",
 	} {
 		if !strings.Contains(text, "\n"+want) {
 			t.Errorf("no %s in\n%s", want, text)

@@ -296,18 +296,21 @@ func TestSurveyInWords(t *testing.T) {
 	}
 }
 
-// TestInVainInReport: the page names the members whose work counted for nothing, once each, and
-// says of each why.
+// TestInVainInReport: the page names the members whose work counted for nothing, and suspects, once
+// each, and says of each why.
 func TestInVainInReport(t *testing.T) {
 	r := sample(t, "kitchen", 0.02)
-	why := "its last 16 contributions were cut to the bound"
+	why := "its last 16 answers came late"
 	for _, id := range []string{"d7", "d3", "d7"} {
 		r.Marks = append(r.Marks, history.Mark{N: 20, Round: 16, Kind: history.InVain, ID: id,
 			Text: id + ": " + why})
 	}
-	want := Fact{"worked in vain, see events", "d3, d7"}
-	if facts := r.Participation(); !slices.Contains(facts, want) {
-		t.Errorf("participation %v, want %v", facts, want)
+	r.Marks = append(r.Marks, history.Mark{N: 20, Round: 16, Kind: history.Suspect, ID: "d5"})
+	for _, want := range []Fact{{"worked in vain, see events", "d3, d7"},
+		{"suspects, see events", "d5"}} {
+		if facts := r.Participation(); !slices.Contains(facts, want) {
+			t.Errorf("participation %v, want %v", facts, want)
+		}
 	}
 	var page bytes.Buffer
 	if err := r.Report(&page); err != nil {

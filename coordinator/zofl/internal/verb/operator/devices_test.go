@@ -21,12 +21,13 @@ func TestNoteNamesLiars(t *testing.T) {
 	}
 }
 
-// zofl status and zofl devices name who sends too much, ids of two devices, and devices that work
-// in vain.
+// zofl status and zofl devices name who sends too much, ids of two devices, devices that work in
+// vain, and suspects.
 func TestOffendersAreShown(t *testing.T) {
 	s := &operate.Status{TurnedAway: map[string]uint64{"joins": 5, "records": 7},
 		Offenders: []operate.Offender{{ID: "d1", Refused: 12, Faulty: 3}}, SameID: []string{"d2"},
-		Unused: map[string]string{"d4": "late", "d3": "cut"}}
+		Unused: map[string]string{"d4": "late", "d3": "later"}, Disputed: "4 of 10 stand out",
+		Suspects: map[string]string{"d6": "lies", "d5": "cheats"}}
 	var text []string
 	for _, row := range turnedAwayOf(s) {
 		text = append(text, row[0].(string)+": "+row[1].(string))
@@ -34,11 +35,15 @@ func TestOffendersAreShown(t *testing.T) {
 	want := "turned away: 5 joins, 7 records\n" +
 		"offender: d1: 12 messages turned away, 3 faulty messages\n" +
 		"two devices as: d2: give one of them an id and a state directory of its own\n" +
-		"in vain: d3: cut\nin vain: d4: late"
+		"in vain: d3: later\nin vain: d4: late\nsuspect: d5: cheats\nsuspect: d6: lies\n" +
+		"suspect: nobody: 4 of 10 stand out"
 	if got := strings.Join(text, "\n"); got != want {
 		t.Errorf("rows %q, want %q", got, want)
 	}
 	if note := noteOn(&operate.Device{Faulty: 3}); note != "3 faulty messages" {
+		t.Errorf("note %q", note)
+	}
+	if note := noteOn(&operate.Device{Suspect: "it cheats"}); note != "suspect: it cheats" {
 		t.Errorf("note %q", note)
 	}
 	if note := noteOn(&operate.Device{SameID: true}); note != "two devices use this id" {
