@@ -16,9 +16,9 @@ import (
 // TestHonestDevicesAreNotCut trains honest devices on the eight tasks of defaults, and with every
 // preset on one of them, with the bound of zofl plan and without one. The bound may scale down at
 // most one of 1,000 contributions. In a run where the bound scales none down, the model must have
-// the same bits as without the bound. No device is a suspect. The test prints the largest scalar. With ZOFL_TRAIN and
-// ZOFL_DATA the test uses the data sets and 300 rounds, instead of generated data and a few
-// rounds.
+// the same bits as without the bound. No device is a suspect. The test prints the largest scalar.
+// With ZOFL_TRAIN and ZOFL_DATA the test uses the data sets and 300 rounds, instead of generated
+// data and a few rounds.
 func TestHonestDevicesAreNotCut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
