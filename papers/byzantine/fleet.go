@@ -88,7 +88,6 @@ func shieldsOf(f fleet) []shield {
 		{name: "krum", mixing: mixing{"Krum", krum}},
 		{name: "krums", mixing: mixing{"Multi-Krum", krums}},
 		{name: "nnm", settings: fmt.Sprintf("%s liars=%d bound=1.5", trimmed, f.liars)},
-		{name: "nnm-krum", mixing: mixing{"NNM, Krum", neighborsKrum}},
 	}
 }
 

@@ -51,16 +51,6 @@ func mean(all [][]float32, of []int) []float32 {
 	return m
 }
 
-// neighbors replaces each contribution by the mean of the n - f nearest to it, itself among them:
-// nearest-neighbor mixing (Allouah et al. 2023).
-func neighbors(all [][]float32, liars int) {
-	mixed := make([][]float32, len(all))
-	for i, from := range distances(all) {
-		mixed[i] = mean(all, nearest(from, len(all)-liars))
-	}
-	copy(all, mixed)
-}
-
 // scores returns the sum of the squared distances of each contribution to its n - f - 2 nearest
 // (Blanchard et al. 2017).
 func scores(all [][]float32, liars int) []float64 {
@@ -90,10 +80,4 @@ func multikrum(all [][]float32, liars, keep int) {
 	for i := range all {
 		all[i] = slices.Clone(chosen)
 	}
-}
-
-// neighborsKrum is Krum among mixed contributions.
-func neighborsKrum(all [][]float32, liars int) {
-	neighbors(all, liars)
-	krum(all, liars)
 }
