@@ -40,8 +40,7 @@ type Device struct {
 	Doubt    float64           // share of its weight that Plan.Trust took
 	Refused  uint64            // messages that were dropped unread, because it sent too many
 	Faulty   uint64            // messages that no honest device sends
-	Accused  string            // that it may have sent what is false under secure=sum, and the remedy
-	Suspect  string            // why its contributions make it a suspect, and the remedy; "": not
+	Suspect  string            // why its contributions, keys or shares make it a suspect; a remedy
 	SameID   bool              // two devices send under this id, each with its own answers
 	Record   uint64            // last record to which it contributed; 0: none since this one began
 	Behind   uint64            // records of the log since that one

@@ -35,7 +35,7 @@ const (
 	SameID        EventKind = 21 // two devices send as member ID, each with its own answers
 	StillPaused   EventKind = 22 // the run has lacked devices for Seconds; told ever less often
 	Unused        EventKind = 23 // the work of member ID comes too late to count, see Reason
-	Suspected     EventKind = 24 // the contributions of member ID stand out, see Reason
+	Suspected     EventKind = 24 // contributions, keys or shares of member ID stand out, see Reason
 )
 
 var eventNames = [...]string{"", "round", "evaluated", "paused", "resumed", "ended",

@@ -76,7 +76,8 @@ type Status struct {
 	// records in a row or more.
 	Unused map[string]string
 	// Suspects says of members, at most 8, what they did in most of the last rounds in which they took
-	// part, and the remedy. A plan without Bound has none, and neither has an open roster.
+	// part, and the remedy. With Plan.Secure, it says who sent false keys or shares, or may have. A
+	// plan without either has none, and neither has an open roster.
 	Suspects map[string]string
 	// Disputed says that more than a third of the members would be suspects, so that nobody can tell
 	// who is wrong; "": they would not.

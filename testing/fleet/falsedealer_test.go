@@ -92,13 +92,13 @@ func falseDealer(t *testing.T, lie func(r *secagg.Request)) {
 		}
 	})
 	l.agree("masked", clients)
-	why := l.c.Status().Unused[liar]
-	if !strings.Contains(why, "`zofl retire d3`") || len(l.c.Status().Unused) != 1 {
-		t.Errorf("the status names %v", l.c.Status().Unused)
+	why := l.c.Status().Suspects[liar]
+	if !strings.Contains(why, "`zofl retire d3`") || len(l.c.Status().Suspects) != 1 {
+		t.Errorf("the status names %v", l.c.Status().Suspects)
 	}
 	for _, d := range l.c.Devices() {
-		if (d.State == report.DeviceLeftOut) != (d.ID == liar) || d.ID == liar && d.Accused != why {
-			t.Errorf("%s is %v: %q", d.ID, d.State, d.Accused)
+		if (d.State == report.DeviceLeftOut) != (d.ID == liar) || d.ID == liar && d.Suspect != why {
+			t.Errorf("%s is %v: %q", d.ID, d.State, d.Suspect)
 		}
 	}
 	refused, named := 0, 0
@@ -106,7 +106,7 @@ func falseDealer(t *testing.T, lie func(r *secagg.Request)) {
 		switch e := <-l.events; {
 		case e.Kind == report.Refused:
 			refused++
-		case e.Kind == report.Unused && e.ID == liar:
+		case e.Kind == report.Suspected && e.ID == liar:
 			named++
 		}
 	}

@@ -24,7 +24,7 @@ func (c *Core) Status() report.Status {
 		Counters:   c.counters,
 		Digests:    c.votes.Reports(),
 		SameID:     c.cohort.Crowd.Twins(c.cohort.Roster.IDs),
-		Unused:     c.unused(),
+		Unused:     c.cohort.Crowd.UnusedOf(c.cohort.Roster.IDs),
 		Unkept:     c.halt.unkept,
 	}
 	c.addPause(&s)
@@ -33,6 +33,9 @@ func (c *Core) Status() report.Status {
 	}
 	if c.chain.Bounded() {
 		c.addSuspects(&s)
+	}
+	if c.policy.Steps != nil {
+		c.addAccused(&s)
 	}
 	if c.vectors != nil {
 		s.Uploads, s.Counters.Evicted = uint32(c.vectors.Count()), c.vectors.Evicted

@@ -233,7 +233,7 @@ func (r *trial) checkNames(what string, or int) {
 	for i := range list {
 		accused := i == r.liar || i == or
 		out := i == r.liar && or < 0
-		if why := status.Unused[names[i]]; (why != "") != accused || why != list[i].Accused ||
+		if why := status.Suspects[names[i]]; (why != "") != accused || why != list[i].Suspect ||
 			(list[i].State == report.DeviceLeftOut) != out {
 			r.t.Errorf("%s: device %d is %v, and the status says %q", what, i, list[i].State, why)
 		}
@@ -242,7 +242,7 @@ func (r *trial) checkNames(what string, or int) {
 	if or >= 0 {
 		want = "it or " + names[or] + " sends false shares"
 	}
-	if !strings.Contains(status.Unused[me], want) {
-		r.t.Errorf("%s: %q, want %q", what, status.Unused[me], want)
+	if !strings.Contains(status.Suspects[me], want) {
+		r.t.Errorf("%s: %q, want %q", what, status.Suspects[me], want)
 	}
 }

@@ -114,7 +114,7 @@ func (c *Core) accuse() {
 		list = append(list, presence.Accused{Slot: a.Slot, Out: a.Out, Why: c.accusation(&a)})
 	}
 	for _, a := range c.cohort.Crowd.Accuse(list, c.now) {
-		c.emitEvent(report.Event{Kind: report.Unused, ID: c.cohort.Roster.IDs[a.Slot], Reason: a.Why})
+		c.emitEvent(report.Event{Kind: report.Suspected, ID: c.cohort.Roster.IDs[a.Slot], Reason: a.Why})
 	}
 }
 
@@ -137,17 +137,16 @@ func (c *Core) accusation(a *policy.Accused) string {
 		"`zofl device revoke %[3]s` removes it", times, or, me)
 }
 
-// unused returns the members whose work counts for little or nothing, and those that may have sent
-// what is false.
-func (c *Core) unused() map[string]string {
-	list := c.cohort.Crowd.UnusedOf(c.cohort.Roster.IDs)
+// addAccused adds the members that may have sent what is false to the suspects of a status.
+func (c *Core) addAccused(out *report.Status) {
 	for _, a := range c.cohort.Crowd.Accused() {
-		if list == nil {
-			list = map[string]string{}
+		if out.Suspects == nil {
+			out.Suspects = map[string]string{}
 		}
-		list[c.cohort.Roster.IDs[a.Slot]] = a.Why
+		if len(out.Suspects) < mostSuspects {
+			out.Suspects[c.cohort.Roster.IDs[a.Slot]] = a.Why
+		}
 	}
-	return list
 }
 
 // spent says whether no further attempt can make the record, because devices unmask each record

@@ -35,7 +35,7 @@ func (w *Crowd) Devices(names []string, last, now uint64) (list []report.Device,
 		times = append(times, Times{p.Seen, p.Until, p.Latency})
 	}
 	for _, a := range w.accused {
-		list[a.Slot].Accused = a.Why
+		list[a.Slot].Suspect = a.Why
 	}
 	return list, times
 }

@@ -29,7 +29,6 @@ type Device struct {
 	Doubt    float64    `json:"doubt,omitempty"`      // weight lost by trust
 	Refused  uint64     `json:"refused,omitempty"`    // messages beyond the device's share
 	Faulty   uint64     `json:"faulty,omitempty"`     // messages that no honest device sends
-	Accused  string     `json:"accused,omitempty"`    // of false keys or shares, and the remedy
 	Suspect  string     `json:"suspect,omitempty"`    // why its contributions stand out; a remedy
 	SameID   bool       `json:"same_id,omitempty"`    // two devices send with this id
 	Record   uint64     `json:"record,omitempty"`     // the last it contributed to
@@ -67,7 +66,7 @@ func deviceOf(d *report.Device, now time.Time) Device {
 		ID: d.ID, Slot: d.Slot, State: d.State.String(), Declines: d.Declines, Missed: d.Missed,
 		Latency: float64(d.Latency.Microseconds()) / 1000, Awaited: d.Awaited,
 		Cut: d.Cut, Doubt: d.Doubt, Refused: d.Refused, Faulty: d.Faulty,
-		Accused: d.Accused, Suspect: d.Suspect, SameID: d.SameID,
+		Suspect: d.Suspect, SameID: d.SameID,
 		Record: d.Record, Behind: d.Behind,
 		Program: d.About.Program, Platform: d.About.Platform, Battery: d.About.Battery,
 		Power: d.About.Power.String(), Network: d.About.Network.String(),

@@ -133,9 +133,6 @@ func noteOn(d *operate.Device) string {
 		notes = append(notes, fmt.Sprintf("contradicts the others, or sends the same as some: "+
 			"counts %.0f %%", 100*(1-d.Doubt)))
 	}
-	if d.Accused != "" {
-		notes = append(notes, d.Accused)
-	}
 	if d.Suspect != "" {
 		notes = append(notes, "suspect: "+d.Suspect)
 	}
