@@ -120,25 +120,17 @@ func common(faults []secagg.Fault) (slots []uint32) {
 	return slots
 }
 
-// accused returns the fewest devices that explain the findings, one after the other: each time the
-// device in most of the rest, if it is in enough of them. If two are alike, it is the one that
-// dealt. Then follow pairs that contradict each other, of which one lies. The list is by slot.
+// accused returns the fewest devices that explain the findings, one after the other, and then the
+// pairs that contradict each other, of which one lies. The list is by slot.
 func (l *ledger) accused() (list []policy.Accused) {
 	rest := slices.Clone(l.findings)
-	for {
-		slot, in := worst(rest)
-		if in < accusations {
-			break
+	for range 2 { // at last, of the findings in which nobody else may have lied
+		for slot, ok := worst(rest); ok; slot, ok = worst(rest) {
+			list = append(list, policy.Accused{Slot: slot, Times: timesOf(slot, rest),
+				Or: insteadOf(slot, rest), Out: true})
+			rest = slices.DeleteFunc(rest, func(f finding) bool { return f.has(slot) })
 		}
-		times := uint32(0)
-		for _, f := range rest {
-			if slices.Contains(f.by, slot) {
-				times += f.times
-			}
-		}
-		list = append(list, policy.Accused{Slot: slot, Times: times, Or: insteadOf(slot, rest),
-			Out: true})
-		rest = slices.DeleteFunc(rest, func(f finding) bool { return f.has(slot) })
+		rest = slices.DeleteFunc(rest, func(f finding) bool { return len(f.maybe) > 0 })
 	}
 	for _, f := range rest {
 		if len(f.by) == 2 && f.times >= accusations {
@@ -150,11 +142,21 @@ func (l *ledger) accused() (list []policy.Accused) {
 	return list
 }
 
-// insteadOf returns the devices that, in place of one, explain all findings in which it lied.
+// timesOf returns the number of attempts whose findings a device explains.
+func timesOf(slot uint32, findings []finding) (times uint32) {
+	for _, f := range findings {
+		if f.has(slot) {
+			times += f.times
+		}
+	}
+	return times
+}
+
+// insteadOf returns the devices that, in place of one, explain all findings that it explains.
 func insteadOf(slot uint32, findings []finding) (slots []uint32) {
 	first := true
 	for _, f := range findings {
-		if !slices.Contains(f.by, slot) {
+		if !f.has(slot) {
 			continue
 		}
 		if first {
@@ -166,31 +168,40 @@ func insteadOf(slot uint32, findings []finding) (slots []uint32) {
 	return slots
 }
 
-// worst returns the device that lied in most findings, and in how many.
-func worst(findings []finding) (slot uint32, in int) {
-	type score struct{ in, maybe, dealt int }
+// worst returns the device to leave out first: the one that explains most findings. A single liar
+// is in all of them, whomever else it draws in. If several explain as many, it is the one that
+// rather lied, and then the one that dealt. ok says whether that is enough: it rather lied in two
+// findings, or is alone in explaining three or more.
+func worst(findings []finding) (slot uint32, ok bool) {
+	type score struct{ explains, rather, dealt int }
 	of := map[uint32]score{}
 	for i := range findings {
-		for j, s := range findings[i].by {
+		f := &findings[i]
+		for j, s := range f.by {
 			sc := of[s]
-			if sc.in++; j == 0 {
+			if sc.explains, sc.rather = sc.explains+1, sc.rather+1; j == 0 {
 				sc.dealt++
 			}
 			of[s] = sc
 		}
-		for _, s := range findings[i].maybe {
+		for _, s := range f.maybe {
 			sc := of[s]
-			sc.maybe++
+			sc.explains++
 			of[s] = sc
 		}
 	}
-	best := score{}
+	best, alike := score{}, 0
 	for _, s := range slices.Sorted(maps.Keys(of)) {
 		sc := of[s]
-		if c := cmp.Or(cmp.Compare(sc.in, best.in), cmp.Compare(sc.maybe, best.maybe),
+		if sc.explains == best.explains {
+			alike++
+		} else if sc.explains > best.explains {
+			alike = 1
+		}
+		if c := cmp.Or(cmp.Compare(sc.explains, best.explains), cmp.Compare(sc.rather, best.rather),
 			cmp.Compare(sc.dealt, best.dealt)); c > 0 {
 			slot, best = s, sc
 		}
 	}
-	return slot, best.in
+	return slot, best.rather >= accusations || alike == 1 && best.explains > accusations
 }

@@ -39,7 +39,13 @@ func TestLedger(t *testing.T) {
 		{"about one after the other", []attempt{{one}, {one}, {again}}, "[{5 3 [] true}]"},
 		{"no share to spare", []attempt{{bare}, {bare}}, "[{3 2 [1 2 5] true}]"},
 		{"and several are lost", []attempt{{bare, also}, {bare, also}}, "[]"},
-		{"the same one explains more", []attempt{{one}, {bare}, {again}, {late}}, "[{5 2 [] true}]"},
+		{"the same one explains more", []attempt{{one}, {bare}, {again}, {late}}, "[{5 4 [] true}]"},
+		{"it answers falsely about many, with no share to spare", []attempt{
+			{{Owner: 3, By: []uint32{1, 2, 5}}}, {{Owner: 3, By: []uint32{4, 5}}},
+			{{Owner: 4, By: []uint32{1, 2, 5}}}}, "[{5 3 [] true}]"},
+		{"nobody knows who", []attempt{{bare}, {bare}, {also}}, "[]"},
+		{"and another one lies for sure", []attempt{{bare}, {bare}, {also}, {{Owner: 8}}, {{Owner: 8}}},
+			"[{8 2 [] true}]"},
 		{"two pairs", []attempt{{one, far}, {one}}, "[{3 2 [5] false} {5 2 [3] false}]"},
 	} {
 		var l ledger
