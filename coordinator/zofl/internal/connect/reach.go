@@ -118,9 +118,13 @@ func (r *reach) tell(reason string) {
 }
 
 // note logs, once, an error that the broker sends over a working connection, such as a subject that
-// the user may not use.
+// the user may not use. If the broker ends the connection, because the user's credentials expired or
+// were revoked, note tells why: the NATS library only says later that the connection is gone.
 func (r *reach) note(err error) {
-	if !refusal(err) && r.first(r.notes, err.Error()) {
+	switch {
+	case refusal(err):
+		r.tell(remedied(err))
+	case r.first(r.notes, err.Error()):
 		r.log.Warn("the broker reports an error", "broker", r.broker, "err", err)
 	}
 }

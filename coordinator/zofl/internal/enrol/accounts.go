@@ -64,12 +64,8 @@ func (d *Dir) writeAccount(claims *jwt.AccountClaims) error {
 
 // devices counts the devices and witnesses that are enrolled.
 func (d *Dir) devices() (n int, err error) {
-	files, err := filepath.Glob(d.file("users", "*.json"))
-	for _, file := range files {
-		var u User
-		if err := d.read(filepath.Join("users", filepath.Base(file)), &u); err != nil {
-			return 0, err
-		}
+	users, err := d.Users()
+	for _, u := range users {
 		if u.Role.HasID() && !u.Revoked {
 			n++
 		}

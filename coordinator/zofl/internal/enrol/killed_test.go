@@ -15,7 +15,7 @@ func TestAddIsKilled(t *testing.T) {
 	defer d.Close()
 	file := filepath.Join(t.TempDir(), "pi.creds")
 	for i, content := range []string{"", "", "creds"} {
-		if _, err := d.AddTo(grant.Device, "pi", file); err != nil {
+		if _, err := d.AddTo(grant.Device, "pi", file, 0); err != nil {
 			t.Fatalf("attempt %d: %v", i, err)
 		}
 		if i == 0 {
@@ -28,7 +28,7 @@ func TestAddIsKilled(t *testing.T) {
 			t.Errorf("attempt %d: interrupted is %v", i, got)
 		}
 	}
-	if _, err := d.AddTo(grant.Device, "pi", file); err == nil {
+	if _, err := d.AddTo(grant.Device, "pi", file, 0); err == nil {
 		t.Error("a name whose credentials are written is enrolled twice")
 	}
 	if err := d.Written("pi"); err != nil {
@@ -37,7 +37,7 @@ func TestAddIsKilled(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.AddTo(grant.Device, "pi", file); err == nil {
+	if _, err := d.AddTo(grant.Device, "pi", file, 0); err == nil {
 		t.Error("a name is enrolled twice because its file was moved")
 	}
 }

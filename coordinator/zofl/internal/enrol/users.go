@@ -25,6 +25,10 @@ type User struct {
 	Key     string     `json:"key"` // public: "U..."
 	Added   time.Time  `json:"added"`
 	Revoked bool       `json:"revoked,omitempty"`
+	// Until is when the credentials expire; zero: never.
+	Until time.Time `json:"until,omitzero"`
+	// Before are the keys of earlier credentials that had not expired when these were made.
+	Before []string `json:"before,omitempty"`
 	// File is the file to which a command is writing the credentials. It is empty after the command
 	// has written them.
 	File string `json:"file,omitempty"`
@@ -45,9 +49,10 @@ type Card struct {
 	URL, Run, Name string
 	JWT            string
 	Seed           []byte
-	Authority      []byte // certificate, PEM
-	Coordinator    string // public keys; "": none
-	Private        []byte // of a coordinator: the key with which it signs, PEM; nil: none
+	Authority      []byte    // certificate, PEM
+	Coordinator    string    // public keys; "": none
+	Private        []byte    // of a coordinator: the key with which it signs, PEM; nil: none
+	Until          time.Time // when the credentials expire; zero: never
 }
 
 func (d *Dir) userFile(name string) string { return filepath.Join("users", name+".json") }
@@ -60,30 +65,54 @@ func (d *Dir) User(name string) (u User, err error) {
 	return u, d.read(d.userFile(name), &u)
 }
 
-// Add enrols a user with the permissions of its role. Add can enrol a revoked name again.
-func (d *Dir) Add(role grant.Role, name string) (*Card, error) { return d.AddTo(role, name, "") }
+// Users returns all users, by name.
+func (d *Dir) Users() (users []User, err error) {
+	files, err := filepath.Glob(d.file("users", "*.json"))
+	for _, file := range files {
+		var u User
+		if err := d.read(filepath.Join("users", filepath.Base(file)), &u); err != nil {
+			return nil, err
+		}
+		users = append(users, u)
+	}
+	return users, err
+}
+
+// Add enrols a user with the permissions of its role. Add can enrol a revoked name again. If the
+// user's credentials expire, Add makes new ones, for the same role; those from before stay valid as
+// long as they say.
+func (d *Dir) Add(role grant.Role, name string) (*Card, error) { return d.AddTo(role, name, "", 0) }
 
 // AddTo enrols a user as Add does, and notes the file for the credentials. Until the caller calls
-// Written, AddTo can enrol the name again while the file is missing or empty.
-func (d *Dir) AddTo(role grant.Role, name, file string) (*Card, error) {
+// Written, AddTo can enrol the name again while the file is missing or empty. The credentials are
+// valid for a duration; 0: for ever.
+func (d *Dir) AddTo(role grant.Role, name, file string, valid time.Duration) (*Card, error) {
+	var until time.Time
+	if valid > 0 {
+		until = time.Now().Add(valid).UTC().Truncate(time.Second)
+	}
 	use := grant.Use{Run: d.Run, Dense: d.Dense, Secure: d.Secure, Model: d.Model,
 		Recovered: role == grant.Coordinator}
 	if role.HasID() {
 		use.ID = name
 	}
 	u, err := d.User(name)
+	renewal := err == nil && !u.Revoked && !u.Until.IsZero()
 	switch {
-	case err == nil && !u.Revoked && !u.unwritten():
+	case renewal && u.Role != role:
+		return nil, fmt.Errorf("%s has credentials as %s until %s: choose another name, or revoke it "+
+			"first", name, u.Role, u.Until.Format(time.DateTime))
+	case err == nil && !u.Revoked && !u.unwritten() && !renewal:
 		return nil, fmt.Errorf("%s is enrolled since %s, as %s: choose another name, or revoke it "+
 			"first", name, u.Added.Format(time.DateOnly), u.Role)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	text, pair, err := d.sign(d.account, role, name, use)
+	text, pair, err := d.sign(d.account, role, name, use, until)
 	if err != nil {
 		return nil, err
 	}
-	c := &Card{URL: d.URL, Run: d.Run, Name: name, JWT: text,
+	c := &Card{Until: until, URL: d.URL, Run: d.Run, Name: name, JWT: text,
 		Coordinator: d.About.Coordinator}
 	if c.Authority, err = os.ReadFile(d.file("ca.pem")); err != nil {
 		return nil, err
@@ -97,7 +126,12 @@ func (d *Dir) AddTo(role grant.Role, name, file string) (*Card, error) {
 			return nil, err
 		}
 	}
-	u = User{Name: name, Role: role, Added: time.Now().UTC(), File: file}
+	var before []string
+	if renewal && time.Now().Before(u.Until) {
+		before = append(u.Before, u.Key)
+	}
+	u = User{Name: name, Role: role, Added: time.Now().UTC(), File: file, Until: until,
+		Before: before}
 	if u.Key, err = pair.PublicKey(); err != nil {
 		return nil, err
 	}
@@ -125,26 +159,27 @@ func (d *Dir) Written(name string) error {
 // not store this user, so only this process can use it.
 func (d *Dir) Coordinator(use grant.Use) (nats.Option, error) {
 	use.Run, use.Dense, use.Secure, use.Model = d.Run, d.Dense, d.Secure, d.Model
-	text, pair, err := d.sign(d.account, grant.Coordinator, "zofl serve", use)
+	text, pair, err := d.sign(d.account, grant.Coordinator, "zofl serve", use, time.Time{})
 	if err != nil {
 		return nil, err
 	}
 	return login(text, pair)
 }
 
-// sign makes a key and a signed JWT for a user of an account.
-func (d *Dir) sign(account nkeys.KeyPair, role grant.Role, name string,
-	use grant.Use) (text string, pair nkeys.KeyPair, err error) {
+// sign makes a key and a signed JWT for a user of an account. The JWT expires at a time; zero:
+// never.
+func (d *Dir) sign(account nkeys.KeyPair, role grant.Role, name string, use grant.Use,
+	until time.Time) (text string, pair nkeys.KeyPair, err error) {
 	p, err := grant.For(role, use)
 	if err != nil {
 		return "", nil, err
 	}
-	return signUser(account, role, name, p)
+	return signUser(account, role, name, p, until)
 }
 
 // signUser makes a key and a signed JWT with the limits of a role.
-func signUser(account nkeys.KeyPair, role grant.Role, name string,
-	p *jwt.Permissions) (text string, pair nkeys.KeyPair, err error) {
+func signUser(account nkeys.KeyPair, role grant.Role, name string, p *jwt.Permissions,
+	until time.Time) (text string, pair nkeys.KeyPair, err error) {
 	if pair, err = nkeys.CreateUser(); err != nil {
 		return "", nil, err
 	}
@@ -156,6 +191,9 @@ func signUser(account nkeys.KeyPair, role grant.Role, name string,
 	claims.Name, claims.Permissions, claims.NatsLimits = name, *p, grant.LimitsOf(role)
 	if role.HasID() {
 		claims.Tags.Add(limited)
+	}
+	if !until.IsZero() {
+		claims.Expires = until.Unix()
 	}
 	text, err = claims.Encode(account)
 	return text, pair, err
@@ -185,7 +223,9 @@ func (d *Dir) Revoke(name string, tell func(account string) error) error {
 	if err != nil {
 		return err
 	}
-	claims.RevokeAt(u.Key, forever)
+	for _, key := range append(u.Before, u.Key) {
+		claims.RevokeAt(key, forever)
+	}
 	text, err := claims.Encode(d.operator)
 	if err != nil {
 		return err
@@ -221,7 +261,7 @@ func (d *Dir) System() ([]nats.Option, error) {
 
 // systemUser returns the options of a connection of a new user of the system account.
 func (d *Dir) systemUser(name string, p *jwt.Permissions) ([]nats.Option, error) {
-	text, pair, err := signUser(d.system, grant.Operator, name, p)
+	text, pair, err := signUser(d.system, grant.Operator, name, p, time.Time{})
 	if err != nil {
 		return nil, err
 	}

@@ -25,9 +25,9 @@ import (
 func Device() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "device",
-		Short: "Add and revoke those who may take part",
-		Long: `Adds and revokes users of a broker that zofl serve --tls --auth started: devices, witnesses
-and operators.`,
+		Short: "Add, list and revoke those who may take part",
+		Long: `Adds, lists and revokes users of a broker that zofl serve --tls --auth started: devices,
+witnesses and operators.`,
 		Example: `  zofl device add pi-1 --auth kitchen.auth`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -37,7 +37,7 @@ and operators.`,
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(deviceAddCommand(), deviceRevokeCommand())
+	cmd.AddCommand(deviceAddCommand(), deviceListCommand(), deviceRevokeCommand())
 	return cmd
 }
 
@@ -49,11 +49,16 @@ func authFlag(cmd *cobra.Command, auth *string) {
 // openAuth opens the directory of users, and returns an error unless the command has one argument,
 // the name of a user.
 func openAuth(cmd *cobra.Command, auth string, args []string) (*enrol.Dir, error) {
-	switch {
-	case len(args) != 1:
+	if len(args) != 1 {
 		return nil, cli.Usage(fmt.Errorf("%d names: give one; see %s --help", len(args),
 			cmd.CommandPath()))
-	case auth == "":
+	}
+	return dirOf(auth)
+}
+
+// dirOf opens the directory of users.
+func dirOf(auth string) (*enrol.Dir, error) {
+	if auth == "" {
 		return nil, cli.Usage(errors.New("--auth is missing: give the directory of " +
 			"zofl serve --tls --auth"))
 	}
@@ -66,6 +71,7 @@ func openAuth(cmd *cobra.Command, auth string, args []string) (*enrol.Dir, error
 
 func deviceAddCommand() *cobra.Command {
 	var auth, role, out string
+	var valid time.Duration
 	code := false
 	cmd := &cobra.Command{
 		Use:   "add NAME",
@@ -77,6 +83,11 @@ broker need not be told.
 
 NAME is the --id of a device or witness. The file is a secret: whoever has it is that user.
 Nothing keeps a copy of the seed. If the file is lost, revoke NAME and add it again.
+
+With --valid the credentials expire after a time such as 720h (30 days), and with them the QR code
+and the line. Then the broker closes the user's connections. A device says so, and waits: give the
+command again before that time, and put the new file in the place of the old one. zofl reads the
+file at each connection. zofl device list says who has credentials, and until when.
 
 With --qr the same is printed as a QR code and one line of text, for a phone, and no file is
 written. The line is
@@ -94,15 +105,19 @@ certificate, in base64url. The broker sends that certificate after its own.`,
 			}
 			defer func() { err = errors.Join(err, d.Close()) }()
 			name := args[0]
+			if valid < 0 || cmd.Flags().Changed("valid") && valid < time.Second {
+				return cli.Usage(fmt.Errorf("--valid %v: give a time such as 720h, or leave it out for "+
+					"credentials that do not expire", valid))
+			}
 			if code {
 				if err := cli.Useless(cmd, "--qr writes no file: leave out one of the two",
 					"out"); err != nil {
 					return err
 				}
-				return printCard(cmd, d, grant.Role(role), name)
+				return printCard(cmd, d, grant.Role(role), name, valid)
 			}
 			out = cmp.Or(out, name+".creds")
-			return writeCard(cmd, d, grant.Role(role), name, out)
+			return writeCard(cmd, d, grant.Role(role), name, out, valid)
 		},
 	}
 	authFlag(cmd, &auth)
@@ -110,12 +125,14 @@ certificate, in base64url. The broker sends that certificate after its own.`,
 	f.StringVar(&role, "role", string(grant.Device), "device, witness or operator; coordinator, for "+
 		"a broker that runs apart from zofl serve")
 	f.StringVar(&out, "out", "", "file to write, which must be new; default: NAME.creds")
+	f.DurationVar(&valid, "valid", 0, "after which the credentials expire, as 720h; default: never")
 	f.BoolVar(&code, "qr", false, "print a QR code and a line of text, and write no file")
 	return cmd
 }
 
 // writeCard adds a user and writes its creds file.
-func writeCard(cmd *cobra.Command, d *enrol.Dir, role grant.Role, name, out string) error {
+func writeCard(cmd *cobra.Command, d *enrol.Dir, role grant.Role, name, out string,
+	valid time.Duration) error {
 	path, err := filepath.Abs(out)
 	if err != nil {
 		return err
@@ -128,7 +145,7 @@ func writeCard(cmd *cobra.Command, d *enrol.Dir, role grant.Role, name, out stri
 	if err != nil {
 		return cli.Usage(fmt.Errorf("--out: %w: give the name of a new file", err))
 	}
-	card, err := d.AddTo(role, name, path)
+	card, err := d.AddTo(role, name, path, valid)
 	var content []byte
 	if err == nil {
 		content, err = card.Creds()
@@ -146,14 +163,24 @@ func writeCard(cmd *cobra.Command, d *enrol.Dir, role grant.Role, name, out stri
 	if err := widen(cmd, d); err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s may take part in run %s, as %s, at %s: give it the file %s, "+
-		"on a way that nobody else reads\n", name, card.Run, role, card.URL, filepath.Clean(out))
+	fmt.Fprintf(cmd.OutOrStdout(), "%s may take part in run %s, as %s, at %s%s: give it the file "+
+		"%s, on a way that nobody else reads\n", name, card.Run, role, card.URL, until(card.Until),
+		filepath.Clean(out))
 	return nil
 }
 
+// until says when credentials expire, if they do.
+func until(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return ", until " + t.Format(time.DateTime) + " (UTC)"
+}
+
 // printCard adds a user and prints the user's card.
-func printCard(cmd *cobra.Command, d *enrol.Dir, role grant.Role, name string) error {
-	card, err := d.Add(role, name)
+func printCard(cmd *cobra.Command, d *enrol.Dir, role grant.Role, name string,
+	valid time.Duration) error {
+	card, err := d.AddTo(role, name, "", valid)
 	if err != nil {
 		return cli.Usage(err)
 	}
