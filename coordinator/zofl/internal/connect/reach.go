@@ -118,8 +118,8 @@ func (r *reach) tell(reason string) {
 }
 
 // note logs, once, an error that the broker sends over a working connection, such as a subject that
-// the user may not use. If the broker ends the connection, because the user's credentials expired or
-// were revoked, note tells why: the NATS library only says later that the connection is gone.
+// the user may not use. If the broker ends the connection, because the user's credentials expired
+// or were revoked, note tells why: the NATS library only says later that the connection is gone.
 func (r *reach) note(err error) {
 	switch {
 	case refusal(err):
