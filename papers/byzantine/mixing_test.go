@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestMixings has four honest devices with scalars 0 to 6 and a liar with 100. A score is the sum of
-// the two least distances. Krum takes the first of the two contributions in the middle, Multi-Krum
-// the mean of all honest ones.
+// TestMixings has four honest devices with scalars 0 to 6 and a liar with 100. A score is the sum
+// of the two least distances. Krum takes the first of the two contributions in the middle,
+// Multi-Krum the mean of all honest ones.
 func TestMixings(t *testing.T) {
 	for name, test := range map[string]struct {
 		mix  func(all [][]float32, liars int)
