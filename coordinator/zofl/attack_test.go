@@ -26,6 +26,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 	"github.com/zofl/zofl/coordinator/zofl/internal/await"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+	"github.com/zofl/zofl/wire"
 )
 
 // A siege is a run whose broker is attacked: `zofl serve --tls --auth` in a process with few
@@ -297,6 +298,28 @@ func TestSiege(t *testing.T) {
 			t.Errorf("revoke: exit code %d: %s%s", code, out, said)
 		}
 		s.serve.says(&s.serve.stderr, "more than two connections", `"id":"crowd"`)
+	})
+	t.Run("one inbox", func(t *testing.T) { // which the coordinator may answer once
+		s.t = t
+		r, err := s.raw(s.add("spammer", "device")[3])
+		if err != nil {
+			t.Fatal(err)
+		}
+		request := string((&wire.CatchUpRequest{From: 1, MaxBytes: 1 << 10}).Append(nil))
+		message := fmt.Sprintf("PUB zo.kitchen.c.spammer _INBOX_spammer.x %d\r\n%s\r\n", len(request), request)
+		if _, err := io.WriteString(r, strings.Repeat(message, 2000)); err != nil {
+			t.Fatal(err)
+		}
+		s.serve.says(&s.serve.stderr, "the broker reports an error", "_INBOX_spammer.x")
+		s.status()
+		for line := range strings.Lines(s.serve.stderr.String()) {
+			if !strings.HasPrefix(line, "{") {
+				t.Fatalf("a line past the log: %s", line)
+			}
+		}
+		if n := lines(s.serve.stderr.String(), "the broker reports"); n > 20 {
+			t.Errorf("%d lines for 2000 requests", n)
+		}
 	})
 	t.Run("garbage", func(t *testing.T) {
 		s.t = t

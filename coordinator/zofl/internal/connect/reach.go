@@ -28,13 +28,13 @@ type reach struct {
 	broker   string
 	tlsFirst bool         // this side begins, with TLS
 	log      *slog.Logger // nil: nobody listens
+	notes    *notes       // of errors over a working connection
 
 	mu       sync.Mutex
 	dialed   error           // of the last attempt to connect to a server
 	address  string          // of that server
 	accepted bool            // a server accepted the last connection
 	told     map[string]bool // the reasons that were told and not cured yet
-	notes    map[string]bool // what the broker said of this connection
 }
 
 // newReach returns the reach of a connection. Its errors are usage errors: a variable of the
@@ -45,7 +45,8 @@ func newReach(c *Connection, within time.Duration, log *slog.Logger) (*reach, er
 		return nil, cli.Usage(err)
 	}
 	return &reach{Dialer: dialer, broker: c.Redacted(),
-		tlsFirst: c.tlsFirst, log: log, told: map[string]bool{}, notes: map[string]bool{}}, nil
+		tlsFirst: c.tlsFirst, log: log, notes: newNotes(c.Redacted(), log),
+		told: map[string]bool{}}, nil
 }
 
 // options returns the options that make a connection report to r.
@@ -112,34 +113,33 @@ func (r *reach) failed(err error) { r.tell(r.remedied(r.reason(err))) }
 // tell logs a reason as a warning, unless it was logged since the last connection. Several servers
 // may give several reasons.
 func (r *reach) tell(reason string) {
-	if r.first(r.told, reason) {
+	if r.first(reason) {
 		r.log.Warn("no connection to the broker, trying again", "broker", r.broker, "reason", reason)
 	}
 }
 
-// note logs, once, an error that the broker sends over a working connection, such as a subject that
-// the user may not use. If the broker ends the connection, because the user's credentials expired
-// or were revoked, note tells why: the NATS library only says later that the connection is gone.
+// note logs an error that the broker sends over a working connection. If the broker ends the
+// connection, because the user's credentials expired or were revoked, note tells why: the NATS
+// library only says later that the connection is gone.
 func (r *reach) note(err error) {
-	switch {
-	case refusal(err):
+	if refusal(err) {
 		r.tell(remedied(err))
-	case r.first(r.notes, err.Error()):
-		r.log.Warn("the broker reports an error", "broker", r.broker, "err", err)
+		return
 	}
+	r.notes.add(err)
 }
 
 // mostTold bounds how many logged texts a reach remembers.
 const mostTold = 100
 
-// first says whether told does not have a text yet, and adds the text.
-func (r *reach) first(told map[string]bool, text string) bool {
+// first says whether a reason was not told yet, and notes it.
+func (r *reach) first(reason string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if told[text] || len(told) >= mostTold {
+	if r.told[reason] || len(r.told) >= mostTold {
 		return false
 	}
-	told[text] = true
+	r.told[reason] = true
 	return true
 }
 

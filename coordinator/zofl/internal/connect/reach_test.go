@@ -40,12 +40,6 @@ func TestReachTellsOnce(t *testing.T) {
 	if n := strings.Count(out.String(), "level=WARN"); n != 3 {
 		t.Errorf("%d lines after another fault:\n%s", n, out.String())
 	}
-	for range 2 {
-		r.note(errors.New("nats: permissions violation for publish to zo.r.j.a"))
-	}
-	if n := strings.Count(out.String(), "permissions violation"); n != 1 {
-		t.Errorf("%d lines of a forbidden subject:\n%s", n, out.String())
-	}
 	if strings.Contains(out.String(), "secret") {
 		t.Errorf("a password is printed:\n%s", out.String())
 	}

@@ -58,7 +58,8 @@ func (f *serveFlags) broker(logger *slog.Logger) (nc *nats.Conn, hangUp func(), 
 		logger.Info("browsers", "url", url, "origins", f.web.origins)
 	}
 	nc, err = join(b, nats.MaxReconnects(-1), nats.ReconnectBufSize(-1),
-		nats.IgnoreDiscoveredServers(), nats.CustomInboxPrefix(connect.InboxOf(grant.Coordinator, f.run)))
+		nats.IgnoreDiscoveredServers(), nats.CustomInboxPrefix(connect.InboxOf(grant.Coordinator, f.run)),
+		connect.ErrorHandler(f.listen, logger))
 	if err != nil {
 		b.Shutdown()
 		return nil, nil, err

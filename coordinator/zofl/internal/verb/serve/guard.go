@@ -142,7 +142,7 @@ func (f *serveFlags) guardedBroker(b *broker.Broker, users logins, logger *slog.
 	opts []nats.Option) (*nats.Conn, error) {
 	url := "tls://" + connect.Reachable(f.listen)
 	observer, _, err := broker.Dial(url, "zofl serve: connections",
-		append(users.observe, nats.MaxReconnects(-1))...)
+		append(users.observe, nats.MaxReconnects(-1), connect.ErrorHandler(url, logger))...)
 	if err != nil {
 		return nil, err
 	}
