@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -107,12 +108,16 @@ func (s *siege) memory(field string) int {
 	return 0
 }
 
-// status returns what an operator sees, in one attempt.
+// status returns what an operator sees.
 func (s *siege) status() (status operate.Status) {
 	s.t.Helper()
 	code, out, said := runs(s.t, append([]string{"status", "--json"}, s.operator...)...)
-	if code != 0 {
-		s.t.Fatalf("status: exit code %d: %s", code, said)
+	for began := time.Now(); code != 0; { // the machine may be too busy to answer in time
+		if time.Since(began) > patience {
+			s.t.Fatalf("status: exit code %d: %s\nserve: %s", code, said, s.serve.stderr.String())
+		}
+		s.t.Logf("status: %s", said)
+		code, out, said = runs(s.t, append([]string{"status", "--json"}, s.operator...)...)
 	}
 	if err := json.Unmarshal([]byte(out), &status); err != nil {
 		s.t.Fatal(err)
@@ -121,10 +126,10 @@ func (s *siege) status() (status operate.Status) {
 }
 
 // rounds measures the rounds a second.
-func (s *siege) rounds(over time.Duration) float64 {
+func (s *siege) rounds() float64 {
 	s.t.Helper()
 	began, n := time.Now(), s.status().N
-	time.Sleep(over)
+	time.Sleep(time.Duration(times(1, 4)) * time.Second)
 	return float64(s.status().N-n) / time.Since(began).Seconds()
 }
 
@@ -212,19 +217,11 @@ func (s *siege) login(token string, pair nkeys.KeyPair) (*raw, error) {
 	}
 }
 
-// times returns how often to do something: fewer times in short tests.
-func times(short, long int) int {
-	if testing.Short() {
-		return short
-	}
-	return long
-}
-
 // TestSiege attacks the broker that serve starts in each way that has stopped one. Before each, the
 // broker has forgotten the one before.
 func TestSiege(t *testing.T) {
 	s := newSiege(t)
-	before := s.rounds(2 * time.Second)
+	before := s.rounds()
 	t.Logf("before: %.1f rounds/s, %d MB", before, s.memory("VmHWM"))
 	t.Run("subscriptions", func(t *testing.T) {
 		s.t = t
@@ -265,7 +262,7 @@ func TestSiege(t *testing.T) {
 				_ = w.Flush()
 			}()
 		}
-		t.Logf("%.1f rounds/s", s.rounds(4*time.Second))
+		t.Logf("%.1f rounds/s", s.rounds())
 		s.serve.says(&s.serve.stderr, "more than two connections", `"id":"fan"`)
 	})
 	t.Run("strangers", func(t *testing.T) {
@@ -343,14 +340,16 @@ func TestSiege(t *testing.T) {
 			}()
 		}
 		s.serve.says(&s.serve.stderr, "banned", `"id":"evil"`)
-		t.Logf("%.1f rounds/s", s.rounds(4*time.Second))
-		if b := s.status().Banned; len(b) != 1 || b[0].ID != "evil" {
+		t.Logf("%.1f rounds/s", s.rounds())
+		if b := s.status().Banned; !slices.ContainsFunc(b, func(b operate.Ban) bool {
+			return b.ID == "evil"
+		}) {
 			t.Errorf("banned: %v, want evil", b)
 		}
 		if code, out, said := runs(t, "device", "revoke", "evil", "--auth", s.auth); code != 0 {
 			t.Errorf("revoke: exit code %d: %s%s", code, out, said)
 		}
 	})
-	t.Logf("after: %.1f rounds/s, %d MB, at most %d MB", s.rounds(2*time.Second),
+	t.Logf("after: %.1f rounds/s, %d MB, at most %d MB", s.rounds(),
 		s.memory("VmRSS"), s.memory("VmHWM"))
 }

@@ -173,10 +173,10 @@ func (g *guarded) printed(m member, format string) string {
 	return out
 }
 
-// limits returns the limits that `zofl permissions` prints for a run of 20 devices.
+// limits returns the limits that `zofl permissions` prints for a run of 4 devices.
 func (g *guarded) limits(format string) string {
 	g.t.Helper()
-	out, err := zofl(g.t, "permissions", "--limits", "20", "--format", format)
+	out, err := zofl(g.t, "permissions", "--limits", "4", "--format", format)
 	if err != nil {
 		g.t.Fatal(err)
 	}

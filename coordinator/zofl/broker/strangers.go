@@ -38,9 +38,10 @@ const (
 )
 
 // limitStrangers closes connections that have not logged in within a second, while there are more
-// than 4,096 strangers, or they hold more than half of the connections that the server has left. The
-// server checks its limit of connections before anybody logs in, so strangers who say nothing would
-// keep everybody out. The caller calls stop.
+// than 4,096 strangers, or they hold more than half of the connections that the server has left.
+// Above three quarters it closes the oldest at once. The server checks its limit of connections
+// before anybody logs in, so strangers who say nothing would keep everybody out. The caller calls
+// stop.
 func (b *Broker) limitStrangers() (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -84,8 +85,9 @@ func (b *Broker) closeStrangers() (known int) {
 	if len(strangers) <= b.roomBeside(known) {
 		return known
 	}
-	for _, c := range strangers {
-		if list.Now.Sub(c.Start) > loginWithin {
+	soon := len(strangers) - b.roomBeside(known)*3/2
+	for i, c := range strangers { // the oldest first
+		if i < soon || list.Now.Sub(c.Start) > loginWithin {
 			_ = b.HangUp(c.Cid) // an error means that it is gone
 		}
 	}

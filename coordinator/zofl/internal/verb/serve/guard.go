@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
@@ -137,12 +138,15 @@ type logins struct {
 	account string        // of those who connect
 }
 
+// broken is how long serve waits until it connects to its own broker again.
+const broken = 100 * time.Millisecond
+
 // guardedBroker limits the connections of devices, and connects as the coordinator.
 func (f *serveFlags) guardedBroker(b *broker.Broker, users logins, logger *slog.Logger,
 	opts []nats.Option) (*nats.Conn, error) {
 	url := "tls://" + connect.Reachable(f.listen)
 	observer, _, err := broker.Dial(url, "zofl serve: connections",
-		append(users.observe, nats.MaxReconnects(-1), connect.ErrorHandler(url, logger))...)
+		append(users.observe, nats.MaxReconnects(-1), nats.ReconnectWait(broken), connect.ErrorHandler(url, logger))...)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +155,8 @@ func (f *serveFlags) guardedBroker(b *broker.Broker, users logins, logger *slog.
 		observer.Close()
 		return nil, err
 	}
-	opts = append(opts, nats.ClosedHandler(func(*nats.Conn) { observer.Close() }))
+	opts = append(opts, nats.ReconnectWait(broken),
+		nats.ClosedHandler(func(*nats.Conn) { observer.Close() }))
 	nc, _, err := broker.Dial(url, "zofl serve", append(opts, users.lead...)...)
 	if err != nil {
 		observer.Close()
