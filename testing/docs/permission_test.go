@@ -69,8 +69,9 @@ func TestPermissionsPrinted(t *testing.T) {
 			}
 		}
 	}
-	if printed != strings.Count(conf.Text, "permissions:") {
-		t.Errorf("%d commands for %d users", printed, strings.Count(conf.Text, "permissions:"))
+	const limits = 1 // command
+	if users := strings.Count(conf.Text, "permissions:"); printed != users+limits {
+		t.Errorf("%d commands for %d users and their limits", printed, users)
 	}
 }
 
