@@ -201,8 +201,8 @@ func (s *siege) login(token string, pair nkeys.KeyPair) (*raw, error) {
 	//nolint:gosec // the attacker does not care who answers
 	over := tls.Client(nc, &tls.Config{InsecureSkipVerify: true})
 	r := &raw{over, bufio.NewReader(over)}
-	_, err = fmt.Fprintf(r, "CONNECT {\"verbose\":false,\"protocol\":1,\"jwt\":%q,\"sig\":%q}\r\nPING\r\n",
-		token, base64.RawURLEncoding.EncodeToString(signed))
+	_, err = fmt.Fprintf(r, "CONNECT {\"verbose\":false,\"protocol\":1,\"jwt\":%q,\"sig\":%q}\r\n"+
+		"PING\r\n", token, base64.RawURLEncoding.EncodeToString(signed))
 	if err != nil {
 		return nil, err
 	}
@@ -303,7 +303,8 @@ func TestSiege(t *testing.T) {
 			t.Fatal(err)
 		}
 		request := string((&wire.CatchUpRequest{From: 1, MaxBytes: 1 << 10}).Append(nil))
-		message := fmt.Sprintf("PUB zo.kitchen.c.spammer _INBOX_spammer.x %d\r\n%s\r\n", len(request), request)
+		message := fmt.Sprintf("PUB zo.kitchen.c.spammer _INBOX_spammer.x %d\r\n%s\r\n",
+			len(request), request)
 		if _, err := io.WriteString(r, strings.Repeat(message, 2000)); err != nil {
 			t.Fatal(err)
 		}

@@ -146,7 +146,8 @@ func (f *serveFlags) guardedBroker(b *broker.Broker, users logins, logger *slog.
 	opts []nats.Option) (*nats.Conn, error) {
 	url := "tls://" + connect.Reachable(f.listen)
 	observer, _, err := broker.Dial(url, "zofl serve: connections",
-		append(users.observe, nats.MaxReconnects(-1), nats.ReconnectWait(broken), connect.ErrorHandler(url, logger))...)
+		append(users.observe, nats.MaxReconnects(-1), nats.ReconnectWait(broken),
+			connect.ErrorHandler(url, logger))...)
 	if err != nil {
 		return nil, err
 	}
