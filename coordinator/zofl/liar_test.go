@@ -234,3 +234,18 @@ func TestTooLargeAStep(t *testing.T) {
 		t.Errorf("it ended at a loss of %v, which began at 2.3: %v", s.Loss, s.Suspects)
 	}
 }
+
+// TestLiarOfADefaultPlan: with the plan that zofl plan writes, a program that lies is named while
+// the run goes on.
+func TestLiarOfADefaultPlan(t *testing.T) {
+	if testing.Short() {
+		t.Skip("eleven processes")
+	}
+	for _, lie := range []string{"-10", "300"} {
+		f := newFleetOfFive(t, lie)
+		s := f.status("named", func(s *operate.Status) bool { return len(s.Suspects) > 0 })
+		if s.Suspects["d5"] == "" || len(s.Suspects) > 1 || s.Rounds > 100 {
+			t.Errorf("%s: in round %d suspects are %v", lie, s.Rounds, s.Suspects)
+		}
+	}
+}

@@ -183,3 +183,14 @@ func TestWhy(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestWanted: round 1 does not wait for retired members, but for a quorum all the same.
+func TestWanted(t *testing.T) {
+	for retired, want := range map[int]int{0: 5, 1: 4, 2: 3, 3: 3} {
+		p := &plan.Plan{}
+		p.Members, p.Quorum = 5, 3
+		if got := (&Roster{Retired: retired}).Wanted(p); got != want {
+			t.Errorf("%d of 5 are retired: round 1 waits for %d, want %d", retired, got, want)
+		}
+	}
+}
