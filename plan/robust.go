@@ -3,7 +3,9 @@ package plan
 // RobustFields is section robust: how far one device can move the model, see package coordinator.
 // Only the coordinator uses these fields, because a record holds the result.
 type RobustFields struct {
-	Bound      float32 // largest norm of a contribution, in median norms; 0: no limit
+	// Bound is the largest norm of a contribution, in median norms. With Secure it is that of the mean
+	// of contributions, in median norms of earlier means. 0: no limit.
+	Bound      float32
 	ClaimBound float32 // most claimed samples, in median claims; 0: no limit
 	Trust      uint32  // rounds over which a device must agree with the other devices; 0: no need
 
@@ -21,7 +23,8 @@ var robustSection = Section{
 	Doc:  "how far one device can move the model",
 	fields: []Field{
 		{Number: 102, Name: "bound", Changeable: true, max: 1e6, Unit: "medians", Usual: "8",
-			Doc: "longest contribution, in medians: a longer one is cut to it; 0 for any"},
+			Doc: "longest contribution, or mean with secure=sum, in medians: a longer one is cut " +
+				"to it; 0 for any"},
 		{Number: 103, Name: "claim_bound", Changeable: true, max: 1e6, Unit: "medians", Usual: "8",
 			Doc: "most samples of a device that count, in medians; 0 for all"},
 		{Number: 104, Name: "trust", Changeable: true, max: 1000, Unit: "rounds", Usual: "50",

@@ -11,9 +11,12 @@ import (
 // contribution to 8 median norms, and claimed samples to 8 median claims, see [plan.Plan].Bound and
 // ClaimBound. Honest devices hardly ever reach these bounds. No paper has the bounds, so [Unbound]
 // leaves them out. The plans of [New], zofl plan and zofl demo have them. A plan with dp_clip gets
-// no bounds, because dp_clip is a bound. A plan with secure=sum gets none, because the coordinator
-// cannot see norms and claims. Dense vectors have no usual norm, so a plan with transport=dense
-// gets no Bound.
+// no bounds, because dp_clip is a bound. Dense vectors have no usual norm, so a plan with
+// transport=dense gets no Bound.
+//
+// With secure=sum the coordinator cannot see norms and claims of contributions. There Bound limits
+// the norm of their mean to 3 times that of earlier means, also with dp_clip, because nobody sees
+// what a device that lies adds under its mask.
 //
 // With secure=sum a lying coordinator can learn the sum of very few devices, see
 // [secagg.SmallestSum]. To prevent such sums, Guard makes devices agree on lists, in private runs
@@ -38,9 +41,16 @@ func Guard(p *plan.Plan, set ...string) {
 	}
 }
 
-// guardSum changes the plan so that a lying coordinator cannot get sums of few devices. guardSum
-// changes only plans in which all devices of a round are neighbors.
+// sumBound is Bound with secure=sum. A lower bound lets one liar do less. Means of ten scalars or
+// more of honest devices hardly ever reach 3.
+const sumBound = 3
+
+// guardSum bounds sums, and changes the plan so that a lying coordinator cannot get sums of few
+// devices. The latter is only for plans in which all devices of a round are neighbors.
 func guardSum(p *plan.Plan, set []string) {
+	if p.Bound == 0 && !slices.Contains(set, "bound") {
+		p.Bound = sumBound
+	}
 	asked := p.Sampled(plan.MaxMembers)
 	if degree, _ := secagg.Graph(int(asked)); degree+1 < int(asked) {
 		return

@@ -30,6 +30,7 @@ type Chain struct {
 	bounds   *bounds        // nil: the round has none
 	robust   *robust.Bounds // nil: no round had any
 	past     *robust.Past   // nil: the plan has no bound
+	sums     *robust.Sums   // the same of a plan with secure aggregation
 	claims   *claims        // nil: the round has no vectors
 	claimed  claims
 	mixed    neighbors
@@ -104,7 +105,10 @@ func (c *Chain) end(shape Shape) End {
 	case shape.Survey:
 		return &Rows{Contributions: &c.held, loss: &c.Loss}
 	case c.parts.Sum != nil:
-		return &masked{mean: m, of: c.parts.Sum}
+		if p.Bound == 0 {
+			c.sums = nil // the follower of a plan without a bound hears of no records
+		}
+		return &masked{mean: m, of: c.parts.Sum, sums: c.sums}
 	case p.Classes > 0:
 		c.classes.chain = c
 		return &c.classes
@@ -150,7 +154,7 @@ func (c *Chain) filtered() (first Stage) {
 
 // bounded says whether a plan's rounds have robust bounds.
 func bounded(p *plan.Plan) bool {
-	return p.Bound > 0 || p.ClaimBound > 0 && p.Weights == plan.BySamples
+	return p.Bound > 0 && !p.Summed() || p.ClaimBound > 0 && p.Weights == plan.BySamples
 }
 
 // bound returns a stage that applies robust bounds and passes contributions on to next.
@@ -175,6 +179,8 @@ func (c *Chain) Recall() error {
 		return nil
 	case c.past != nil:
 		return nil
+	case c.parts.Sum != nil:
+		return c.recallSums()
 	}
 	past := &robust.Past{}
 	c.Unread = c.parts.Records(func(record []byte) { past.Note(c.parts.First(), record) })
@@ -190,11 +196,26 @@ func (c *Chain) Recall() error {
 // Moved notes the log's next record for a plan with a bound.
 func (c *Chain) Moved(record []byte, r wire.Record) {
 	switch {
+	case c.sums != nil:
+		c.sums.Note(c.parts.First(), record)
 	case r.Kind != wire.KindRound:
 		_ = c.Recall() // see Unread
 	case c.past != nil:
 		c.past.Note(c.parts.First(), record)
 	}
+}
+
+// recallSums does the work of Recall for a plan with secure aggregation.
+func (c *Chain) recallSums() error {
+	if c.sums != nil {
+		return nil
+	}
+	sums := &robust.Sums{}
+	c.Unread = c.parts.Records(func(record []byte) { sums.Note(c.parts.First(), record) })
+	if c.Unread == nil {
+		c.sums = sums
+	}
+	return c.Unread
 }
 
 // Add passes the contribution in Item to the first stage.
@@ -242,15 +263,19 @@ func (c *Chain) Vouched() bool { return c.bounds == nil || c.robust.Vouched() }
 // contribution.
 func (c *Chain) Rooted() bool { return c.plan.Trust > 0 && len(c.plan.Roots) > 0 }
 
-// Bounded says whether any round of this coordinator had robust bounds.
-func (c *Chain) Bounded() bool { return c.robust != nil }
+// Bounded says whether any round of this coordinator had robust bounds, or a bound of its mean.
+func (c *Chain) Bounded() bool { return c.robust != nil || c.sums != nil }
 
-// Cuts is the number of contributions and control variates that robust bounds scaled down.
+// Cuts is the number of contributions and control variates that robust bounds scaled down, or of
+// means with secure aggregation.
 func (c *Chain) Cuts() uint64 {
-	if c.robust == nil {
-		return 0
+	switch {
+	case c.robust != nil:
+		return c.robust.Cuts
+	case c.sums != nil:
+		return c.sums.Cuts
 	}
-	return c.robust.Cuts
+	return 0
 }
 
 // Member returns how many contributions and control variates of a member were scaled down, and the

@@ -5,6 +5,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/gather"
 	"github.com/zofl/zofl/coordinator/internal/loss"
+	"github.com/zofl/zofl/coordinator/internal/robust"
 	"github.com/zofl/zofl/internal/dpnoise"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
@@ -130,7 +131,8 @@ func (s *dense) Fill(at *Closing, _ *wire.Round) {
 // masked.
 type masked struct {
 	mean
-	of Sum
+	of   Sum
+	sums *robust.Sums // nil: the plan has no bound
 }
 
 func (s *masked) Close() {
@@ -140,5 +142,9 @@ func (s *masked) Close() {
 }
 
 func (s *masked) Fill(at *Closing, body *wire.Round) {
-	s.fill(at, body, s.of.Means())
+	means := s.of.Means()
+	if s.sums != nil {
+		s.sums.Cut(at.Plan.Bound, means)
+	}
+	s.fill(at, body, means)
 }

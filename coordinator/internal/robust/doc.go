@@ -22,6 +22,11 @@
 // factor of at least b every 8 rounds. Control variates, which belong to earlier and often steeper
 // points, are scaled down to b times the largest scale so far.
 //
+// # Sums
+//
+// With secure aggregation nobody sees a single contribution. There the mean of a round is scaled
+// down to b times the usual length of earlier means, see [Sums].
+//
 // # Claims
 //
 // With Plan.ClaimBound = b a claimed number of samples counts up to b times the median claim of the

@@ -11,15 +11,15 @@ import (
 	"github.com/zofl/zofl/wire/secagg"
 )
 
-// trusts refuses a plan that makes a run with secure=sum without a secret, unless the user asked for
-// that by name. Plans that others made stay readable.
+// trusts refuses a plan that makes a run with secure=sum without a secret, unless the user asked
+// for that by name. Plans that others made stay readable.
 func (f *planFlags) trusts(p *plan.Plan, makes bool) error {
 	open := p.Summed() && !p.Private()
 	switch {
 	case open && makes && !f.trust:
-		return &plan.Error{Field: "secure", Value: "sum", Remedy: "without a secret the coordinator can " +
-			"pose as all other devices, and read each device's own scalars: give --secret FILE, and " +
-			"the file to each device; or --trust-coordinator if devices trust it not to"}
+		return &plan.Error{Field: "secure", Value: "sum", Remedy: "without a secret the coordinator " +
+			"can pose as all other devices, and read each device's own scalars: give --secret FILE, " +
+			"and the file to each device; or --trust-coordinator if devices trust it not to"}
 	case f.trust && !open:
 		return errors.New("--trust-coordinator is for plans with secure=sum and without a secret: " +
 			"leave it out")

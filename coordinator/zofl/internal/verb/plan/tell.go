@@ -226,7 +226,11 @@ func (s *speech) aggregate() {
 func bytes(n int) string { return cli.Size(uint64(n)) }
 
 func (s *speech) robust() {
-	s.sayIf(s.Bound > 0, "A contribution longer than %g medians is cut to that.", s.Bound)
+	of := "contribution longer than %g medians"
+	if s.Summed() {
+		of = "mean longer than %g medians of earlier means"
+	}
+	s.sayIf(s.Bound > 0, "A "+of+" is cut to that.", s.Bound)
 	s.sayIf(s.ClaimBound > 0 && s.Weights != plan.Equal, "A device counts for %g medians of samples "+
 		"at most.", s.ClaimBound)
 	s.sayIf(s.Liars > 0, "A contribution counts as the mean of itself and those nearest to it, all "+
