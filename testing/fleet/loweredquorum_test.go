@@ -81,4 +81,5 @@ func (l *lead) lies(r *wire.Record) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	l.stop = stop
 	l.ended.Go(func() { l.err = l.c.Run(ctx) })
+	l.t.Cleanup(l.finish) // before its connection is closed
 }
