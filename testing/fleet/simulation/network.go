@@ -227,6 +227,9 @@ func (p *process) ask(subject string, data []byte) (*inbox, string, error) {
 	p.inboxes++
 	name := fmt.Sprintf("_INBOX.%s.%d", p, p.inboxes)
 	data = w.sentBy(p, kind, data)
+	if kind == frame.Masking {
+		data = w.lied(p, data)
+	}
 	m := bus.Message{Subject: subject, Reply: name, Data: shorten(w.scenario.Piece, kind, data)}
 	switch kind {
 	case frame.Uploading:

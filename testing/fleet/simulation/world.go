@@ -228,6 +228,7 @@ func (w *world) settle() {
 	}
 	kept := w.keptPause()
 	after, planner := w.keptPlan()
+	w.accused()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if kept > 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/zofl/zofl/plan/plancheck"
 	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/plan/valid"
+	"github.com/zofl/zofl/wire/secagg"
 )
 
 // drawPlan draws the plan.
@@ -59,6 +60,7 @@ func (s *Scenario) drawPlan(rng *rand.Rand) error {
 	s.drawSecure(p, rng)
 	s.sum(p)
 	s.hide(p)
+	s.deceive(p)
 	s.Plan = p
 	if err := plancheck.Validate(p); err != nil {
 		return fmt.Errorf("scenario: %w", err)
@@ -222,6 +224,17 @@ func (s *Scenario) hide(p *plan.Plan) {
 		*p = q
 		s.Radix, s.Stored = 2, true // without a store no such device takes part
 	}
+}
+
+// deceive makes a device lie in half of the masked sums that have a quorum without it and without
+// another device. The run must end all the same. deceive draws no random number.
+func (s *Scenario) deceive(p *plan.Plan) {
+	if p.Secure == 0 || p.RunKey[5]%2 > 0 || s.Devices < 5 || s.Devices-2 < int(p.Quorum) {
+		return
+	}
+	s.Liar = DeviceName(s.Devices - 1)
+	s.Lie = []secagg.Step{secagg.StepKeys, secagg.StepShares, secagg.StepUnmask}[p.RunKey[6]%3]
+	s.Core = false // a core could need it
 }
 
 // drawGroups makes the devices of a group share directions, in some plans. A mean of more than two

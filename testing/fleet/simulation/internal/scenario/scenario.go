@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire/secagg"
 )
 
 // RunName is the run of every simulation.
@@ -23,16 +24,18 @@ type Scenario struct {
 	Plan         *plan.Plan
 	Devices      int
 	Coordinators int
-	Weights      []uint32 // of the devices
-	Radix        float64  // device i contributes radix^i, see Slope
-	Late         int      // number of devices that start in the middle of the run
-	Old          int      // number of devices of an earlier version
-	Witness      bool     // a passive replica provides reference digests
-	Shared       bool     // the log is a server's, not a file
-	Stored       bool     // devices have disks
-	Checkpoints  uint64   // records between their checkpoints
-	Snapshots    uint64   // records between snapshots of the witness; 0: none
-	Horizon      uint64   // most records that devices replay
+	Weights      []uint32    // of the devices
+	Radix        float64     // device i contributes radix^i, see Slope
+	Late         int         // number of devices that start in the middle of the run
+	Old          int         // number of devices of an earlier version
+	Liar         string      // the device that lies in secure aggregation; "": none
+	Lie          secagg.Step // in which it lies
+	Witness      bool        // a passive replica provides reference digests
+	Shared       bool        // the log is a server's, not a file
+	Stored       bool        // devices have disks
+	Checkpoints  uint64      // records between their checkpoints
+	Snapshots    uint64      // records between snapshots of the witness; 0: none
+	Horizon      uint64      // most records that devices replay
 	Linger       time.Duration
 	Steps        int // events of the scheduler before it ends all faults
 	Slow         float64
