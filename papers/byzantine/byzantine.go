@@ -68,6 +68,8 @@ func newTrial(t *lab.Trial) (*trial, error) {
 	}
 	if e.Presets == nil {
 		x.presets = methods[:1]
+	} else {
+		x.set.Train, x.set.Test = x.set.Train.Shrink(2), x.set.Test.Shrink(2)
 	}
 	dealt, arms := []string{splits[0].Name, splits[2].Name}, e.Arms
 	if arms == nil && e.Tasks == nil && e.Short {

@@ -3,7 +3,6 @@ package untouched
 import (
 	"math"
 	"os"
-	"slices"
 	"testing"
 
 	"github.com/zofl/zofl/papers/lab"
@@ -14,18 +13,19 @@ import (
 )
 
 // TestHonestDevicesAreNotCut trains honest devices on the eight tasks of defaults, and with every
-// preset on one of them, with the bound of zofl plan and without one. The bound may scale down at
-// most one of 1,000 contributions. In a run where the bound scales none down, the model must have
-// the same bits as without the bound. No device is a suspect. The test prints the largest scalar.
-// With ZOFL_TRAIN and ZOFL_DATA the test uses the data sets and 300 rounds, instead of generated
-// data and a few rounds.
+// preset on one of them, with the bound of zofl plan and without one. The bound may cut at most one
+// of 1,000 contributions, and the preset zofl may lose at most 0.01 of its accuracy on a task. The
+// test prints the largest scalar. With ZOFL_TRAIN and ZOFL_DATA the test uses the data sets, 300
+// rounds and five seeds, instead of generated data, a few rounds and one seed. Only then the
+// accuracies count. No device is a suspect.
 func TestHonestDevicesAreNotCut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
-	e := &lab.Env{Generated: 600, Screen: true, Rounds: 8}
+	e, seeds, trains := &lab.Env{Generated: 600, Screen: true, Rounds: 8}, uint64(1), false
 	if os.Getenv("ZOFL_TRAIN") != "" {
 		e = &lab.Env{Data: os.Getenv("ZOFL_DATA"), Screen: true, Rounds: 300}
+		seeds, trains = 5, true
 	}
 	size, err := sizeOf(e)
 	if err != nil {
@@ -38,32 +38,35 @@ func TestHonestDevicesAreNotCut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		presets := []string{"decomfl", "zofl"}
+		presets := []string{"zofl", "decomfl"}
 		if task.Name == "covtype-softmax" {
 			presets = preset.Names()
 		}
 		for _, name := range presets {
-			p, _, err := x.plan(b, name, 1)
-			if err != nil {
-				t.Fatal(err)
+			change := 0.0
+			for seed := uint64(1); seed <= seeds; seed++ {
+				p, _, err := x.plan(b, name, seed)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if p.Transport == plan.DenseVectors || seed > 1 && name != "zofl" {
+					continue
+				}
+				without := x.honest(t, b, name, seed, func(*plan.Plan) {})
+				with := x.honest(t, b, name, seed, func(p *plan.Plan) { preset.Guard(p) })
+				if len(with.Suspects) > 0 {
+					t.Errorf("%s on %s: honest devices are suspects: %v", name, task.Name, with.Suspects)
+				}
+				contributions := with.Curve.Last() * uint64(p.Target)
+				before, after := without.Curve.At(run.Accuracy, p.Rounds),
+					with.Curve.At(run.Accuracy, p.Rounds)
+				t.Logf("%s on %s, seed %d: %d of %d cut, accuracy %.4f, %.4f without a bound", name,
+					task.Name, seed, with.Cut, contributions, after, before)
+				cut, all, change = cut+with.Cut, all+contributions, change+(after-before)/float64(seeds)
 			}
-			if p.Transport == plan.DenseVectors {
-				continue
+			if name == "zofl" && trains && change < -0.01 {
+				t.Errorf("on %s the bound costs %.4f of the accuracy, want at most 0.01", task.Name, -change)
 			}
-			without := x.honest(t, b, name, func(*plan.Plan) {})
-			with := x.honest(t, b, name, func(p *plan.Plan) { preset.Guard(p) })
-			if with.Cut == 0 && !slices.Equal(with.Params, without.Params) {
-				t.Errorf("%s on %s: nothing was cut, and the models differ", name, task.Name)
-			}
-			if len(with.Suspects) > 0 {
-				t.Errorf("%s on %s: honest devices are suspects: %v", name, task.Name, with.Suspects)
-			}
-			contributions := with.Curve.Last() * uint64(p.Target)
-			if t.Logf("%s on %s: %d of %d cut", name, task.Name, with.Cut, contributions); with.Cut > 0 {
-				t.Logf("accuracy %v, without a bound %v", with.Curve.At(run.Accuracy, p.Rounds),
-					without.Curve.At(run.Accuracy, p.Rounds))
-			}
-			cut, all = cut+with.Cut, all+contributions
 		}
 	}
 	if t.Logf("%d of %d cut", cut, all); 1000*cut > all {
@@ -72,15 +75,15 @@ func TestHonestDevicesAreNotCut(t *testing.T) {
 }
 
 // honest trains a preset on a task.
-func (x *trial) honest(t *testing.T, b *bench, name string,
+func (x *trial) honest(t *testing.T, b *bench, name string, seed uint64,
 	edit func(*plan.Plan)) *run.Result {
 	t.Helper()
-	p, devices, err := x.plan(b, name, 1)
+	p, devices, err := x.plan(b, name, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	edit(p)
-	shares, err := b.deal(devices, 1)
+	shares, err := b.deal(devices, seed)
 	if err != nil {
 		t.Fatal(err)
 	}

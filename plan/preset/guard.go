@@ -7,11 +7,12 @@ import (
 	"github.com/zofl/zofl/wire/secagg"
 )
 
-// Guard bounds the influence of one device on a run: the coordinator limits the L2 norm of a
-// contribution to 8 median norms, and claimed samples to 8 median claims, see [plan.Plan].Bound and
-// ClaimBound. Honest devices hardly ever reach these bounds. No paper has the bounds, so [Unbound]
-// leaves them out. The plans of [New], zofl plan and zofl demo have them. A plan with dp_clip gets
-// no bounds, because dp_clip is a bound. Dense vectors have no usual norm, so a plan with
+// Guard bounds the influence of one device on a run by [plan.UsualBound]: the coordinator leaves
+// out a contribution whose L2 norm is above 8 median norms, and limits the others by the number of
+// contributors. The coordinator limits claimed samples to 8 median claims. See [plan.Plan].Bound
+// and ClaimBound. Honest devices hardly ever reach these bounds. No paper has the bounds, so
+// [Unbound] leaves them out. The plans of [New], zofl plan and zofl demo have them. A plan with
+// dp_clip gets no bounds, because dp_clip is a bound. Dense vectors have no usual norm, so a plan with
 // transport=dense gets no Bound.
 //
 // With secure=sum the coordinator cannot see norms and claims of contributions. There Bound limits
@@ -34,7 +35,7 @@ func Guard(p *plan.Plan, set ...string) {
 	}
 	if p.Transport != plan.DenseVectors && p.Bound == 0 &&
 		!slices.Contains(set, "bound") {
-		p.Bound = 8
+		p.Bound = plan.UsualBound
 	}
 	if p.ClaimBound == 0 && !slices.Contains(set, "claim_bound") {
 		p.ClaimBound = 8

@@ -247,6 +247,7 @@ func (c *Chain) WeightOf(claim uint32) uint32 {
 func (c *Chain) Trim(slot uint32, values []float32) {
 	if c.bounds != nil {
 		c.robust.Cut(slot, values)
+		c.robust.Limit(values)
 	}
 	gather.AggregatorOf(c.plan).Clip(values)
 }

@@ -72,15 +72,17 @@ func (s *bounds) Close() {
 		k := &held[i]
 		*now = Contribution{Slot: k.Slot, Sent: k.Reply.Values, Claim: k.Reply.Weight,
 			Loss: k.Reply.Loss, Values: k.Values, Control: k.Control, Variate: k.Variate}
+		out := g.Out(k.Values)
 		now.Factor = g.Cut(k.Slot, k.Values)
 		now.Weight = g.Weight(k.Slot, s.chain.WeightOf(k.Reply.Weight))
 		switch {
 		case !trusted:
 			clear(now.Values)
 			now.Weight = s.chain.WeightOf(now.Claim)
-		case now.Weight == 0:
+		case now.Weight == 0, out:
 			continue
 		}
+		now.Factor *= g.Limit(k.Values)
 		if k.Control > 0 {
 			g.CutVariate(k.Slot, k.Variate)
 		}

@@ -31,6 +31,7 @@ type Bounds struct {
 	numbers []float32 // that held refers to
 	frames  []byte    // likewise
 	own     length    // of the last round that closed, by its contributions
+	count   int       // of these contributions
 	claim   float64   // likewise
 
 	middle []float64 // mean contribution of the closed round's roots, nil without one
@@ -111,7 +112,7 @@ func keep[T any, S ~[]T](all *[]T, v S) S {
 // contributions are valid until Begin.
 func (g *Bounds) Close() []Contribution {
 	below := (len(g.lengths) + 1) / 2
-	g.own = length{median.Lower(g.lengths), below * g.scalars}
+	g.own, g.count = length{median.Lower(g.lengths), below * g.scalars}, len(g.lengths)
 	switch {
 	case g.rooted():
 		g.compare()
@@ -166,6 +167,9 @@ func (g *Bounds) Cut(slot uint32, values []float32) (factor float64) {
 func (g *Bounds) CutVariate(slot uint32, values []float32) {
 	if g.plan.Bound > 0 {
 		g.cut(slot, values, g.past.most)
+	}
+	if usual := g.limited(); usual > 0 {
+		shorten(values, most(g.count)*max(usual, g.past.most))
 	}
 }
 

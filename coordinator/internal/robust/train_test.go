@@ -9,18 +9,20 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// A school trains 30 parameters on 20 devices, along 10 directions a round that all devices share.
+// A school trains 30 parameters on its devices, along 10 directions a round that all devices share.
 // The first devices may lie. Device i has the gradient x - c_i plus noise of its minibatch.
 type school struct {
-	spread float64 // of the devices' c_i around 0
-	liars  int
-	lie    func(rng *rand.Rand, signal, own []float32) []float32
+	devices int
+	spread  float64 // of the devices' c_i around 0
+	liars   int
+	lie     func(rng *rand.Rand, signal, own []float32) []float32
 }
 
 // train returns the mean of |x - c|^2 over the last of 400 rounds, where c is the mean of the
 // honest c_i. x begins at 5 in all parameters, where |x - c|^2 is 750.
 func (s *school) train(plan *plan.Plan) float64 {
-	const devices, dim, directions, rounds = 20, 30, 10, 400
+	const dim, directions, rounds = 30, 10, 400
+	devices := s.devices
 	rng, g := rand.New(rand.NewPCG(11, 12)), &Bounds{}
 	normals := func(n int, size float64) []float64 {
 		v := make([]float64, n)
@@ -29,7 +31,7 @@ func (s *school) train(plan *plan.Plan) float64 {
 		}
 		return v
 	}
-	x, goal, at, sum := make([]float64, dim), make([]float64, dim), [devices][]float64{}, 0.0
+	x, goal, at, sum := make([]float64, dim), make([]float64, dim), make([][]float64, devices), 0.0
 	for i := range at {
 		at[i] = normals(dim, s.spread)
 		for j := range goal {
@@ -42,7 +44,7 @@ func (s *school) train(plan *plan.Plan) float64 {
 	g.Remember(&Past{})
 	for r := range rounds {
 		g.Begin(plan)
-		signal, z, own := make([]float32, directions), [directions][]float64{}, [devices][]float32{}
+		signal, z, own := make([]float32, directions), [directions][]float64{}, make([][]float32, devices)
 		for p := range z {
 			z[p] = normals(dim, 1)
 		}
@@ -69,7 +71,11 @@ func (s *school) train(plan *plan.Plan) float64 {
 		}
 		for _, k := range g.Close() {
 			weight := float64(g.Weight(k.Slot, 1))
+			if g.Out(k.Values) {
+				continue
+			}
 			g.Cut(k.Slot, k.Values)
+			g.Limit(k.Values)
 			total += weight
 			for p, v := range k.Values {
 				mean[p] += weight * float64(v)
@@ -107,11 +113,11 @@ func TestLiarsTrain(t *testing.T) {
 		all[name] = lie
 	}
 	for _, spread := range []float64{0, 2} {
-		honest := (&school{spread: spread}).train(&plan.Plan{})
+		honest := (&school{devices: 20, spread: spread}).train(&plan.Plan{})
 		t.Logf("spread %v, no liars: honest %.3g, guarded %.3g", spread, honest,
-			(&school{spread: spread}).train(recommended))
+			(&school{devices: 20, spread: spread}).train(recommended))
 		for name, lie := range all {
-			s := &school{spread: spread, liars: 4, lie: lie}
+			s := &school{devices: 20, spread: spread, liars: 4, lie: lie}
 			mean, guarded := s.train(&plan.Plan{}), s.train(recommended)
 			text := fmt.Sprintf("spread %v, %s: honest %.3g, mean %.3g, guarded %.3g", spread, name,
 				honest, mean, guarded)
