@@ -305,9 +305,6 @@ under 'a write goes astray' plant astray-write-acknowledged coordinator/filelog/
 plant masked-sum-of-asked coordinator/internal/secagg/leader.go \
 	'c.Sum(word)/float64(l.count), float64(c.Range)' \
 	'c.Sum(word)/float64(len(l.round.Members)), float64(c.Range)'
-plant liar-never-left-out coordinator/internal/secagg/ledger.go \
-	'const accusations = 2' \
-	'const accusations = 1 << 20'
 plant noise-forgotten client/dpnoise.go \
 	'	m.Add(values, rand.Reader)
 ' \
