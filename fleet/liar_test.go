@@ -76,3 +76,40 @@ func TestOneLiar(t *testing.T) {
 		})
 	}
 }
+
+// TestFewUnlike trains three honest devices of which one differs: their losses are least at 1, 1
+// and 10. Their sum is least at 4. The default bound lets one of three count as no more than another,
+// so the model ends where the two are least. Without a bound it ends at 4.
+func TestFewUnlike(t *testing.T) {
+	learns(t)
+	devices := make([]objective.Objective, 3)
+	for i, least := range []float64{1, 1, 10} {
+		devices[i] = objective.Func(1, func(_ context.Context, x []float32,
+			_ objective.Batch) (float64, error) {
+			off := float64(x[0]) - least
+			return off * off, nil
+		})
+	}
+	for bound, want := range map[string][2]float64{"8": {0.9, 1.5}, "0": {3.9, 4.1}} {
+		plan, err := preset.New("zofl", "unlike", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for field, value := range map[string]string{"members": "3", "rounds": "400", "bound": bound,
+			"diverge": "0"} {
+			if err := planfile.Set(plan, field, value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		preset.Few(plan)
+		plan.Quorum = plan.Target
+		r, err := fleet.Run(t.Context(), plan, devices, fleet.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := float64(r.Params[0])
+		if t.Logf("bound=%s: ends at %.2f", bound, got); got < want[0] || got > want[1] {
+			t.Errorf("bound=%s: ends at %.2f, want %v", bound, got, want)
+		}
+	}
+}

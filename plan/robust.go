@@ -18,10 +18,11 @@ type RobustFields struct {
 	Liars uint32
 }
 
-// UsualBound is the Bound of new plans. With this Bound, and with no other, the coordinator leaves
-// out a contribution that is longer, and limits the others by the number of the round's
-// contributors: one of n devices counts as n/8 usual ones at most, but always as 1, and as 1.5 from
-// 6 devices on. A plan with Roots has no such limit, because the roots judge contributions.
+// UsualBound is the Bound of new plans. With any Bound, the coordinator also leaves out a
+// contribution that is longer than UsualBound and Bound usual ones, and limits the others by the
+// number of the round's contributors: one of n devices counts as n/8 usual ones at most, but as 1
+// where n is small, and as 1.5 from 6 devices on. A plan with Roots has no such limit, because the
+// roots judge contributions.
 const UsualBound = 8
 
 var robustSection = Section{
@@ -30,7 +31,7 @@ var robustSection = Section{
 	fields: []Field{
 		{Number: 102, Name: "bound", Changeable: true, max: 1e6, Unit: "medians", Usual: "8",
 			Doc: "longest contribution, or mean with secure=sum, in medians: a longer one is cut " +
-				"to it; with 8 a contribution does not count, and few devices allow less; 0 for any"},
+				"to it; few devices allow less, and beyond 8 a contribution does not count; 0 for any"},
 		{Number: 103, Name: "claim_bound", Changeable: true, max: 1e6, Unit: "medians", Usual: "8",
 			Doc: "most samples of a device that count, in medians; 0 for all"},
 		{Number: 104, Name: "trust", Changeable: true, max: 1000, Unit: "rounds", Usual: "50",

@@ -35,5 +35,5 @@ func Example() {
 	}
 	fmt.Printf("%s %.2g, loss %.2f instead of %.2f\n", found.Field, found.Plan.StepSize, found.Loss,
 		found.Start)
-	// Output: step 0.16, loss 3.33 instead of 8.33
+	// Output: step 0.66, loss 3.33 instead of 8.33
 }

@@ -12,8 +12,8 @@ import (
 // contributors. The coordinator limits claimed samples to 8 median claims. See [plan.Plan].Bound
 // and ClaimBound. Honest devices hardly ever reach these bounds. No paper has the bounds, so
 // [Unbound] leaves them out. The plans of [New], zofl plan and zofl demo have them. A plan with
-// dp_clip gets no bounds, because dp_clip is a bound. Dense vectors have no usual norm, so a plan with
-// transport=dense gets no Bound.
+// dp_clip gets no bounds, because dp_clip is a bound. Dense vectors have no usual norm, so a plan
+// with transport=dense gets no Bound.
 //
 // With secure=sum the coordinator cannot see norms and claims of contributions. There Bound limits
 // the norm of their mean to 3 times that of earlier means, also with dp_clip, because nobody sees

@@ -9,7 +9,7 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// TestOneClaimDoesNotMatter has one device of ten claim 2^20 samples and send scalars of 100 and a
+// TestOneClaimDoesNotMatter has one device of ten claim 2^20 samples and send scalars of 1.4 and a
 // loss of 100. The other devices claim 1000 samples and send scalars of 1 and a loss of 1. The one
 // device counts as at most four others, and its loss as the others' loss.
 func TestOneClaimDoesNotMatter(t *testing.T) {
@@ -21,12 +21,12 @@ func TestOneClaimDoesNotMatter(t *testing.T) {
 		c := newTestCore(t, methodPlan(t, fields, besieged), besieged)
 		for round := range 4 {
 			for d, id := range ids(besieged) {
-				claim, value := uint32(1000), float32(1)
+				claim, value, loss := uint32(1000), float32(1), float32(1)
 				if d == 3 {
-					claim, value = 1<<20, 100
+					claim, value, loss = 1<<20, 1.4, 100
 				}
 				r := wire.Reply{Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(),
-					Weight: claim, Loss: value, Values: wire.AppendScalars(nil, value, value, value)}
+					Weight: claim, Loss: loss, Values: wire.AppendScalars(nil, value, value, value)}
 				c.Step(1, Input{Kind: InReply, ID: id, Frame: r.Append(nil)})
 			}
 			record, err := wire.DecodeRecord(c.next.frame)
@@ -43,7 +43,7 @@ func TestOneClaimDoesNotMatter(t *testing.T) {
 				if got := float64(body.Weights[3]) / float64(total); math.Abs(got-share) > 1e-6 {
 					t.Errorf("%s, round %d: the liar's share is %v, want %v", name, round, got, share)
 				}
-			} else if got, want := float64(body.Terms[0].Scalars.At(0)), 1+99*share; math.Abs(
+			} else if got, want := float64(body.Terms[0].Scalars.At(0)), 1+0.4*share; math.Abs(
 				got-want) > 1e-5 {
 				t.Errorf("%s, round %d: mean %v, want %v", name, round, got, want)
 			}

@@ -12,7 +12,8 @@ func TestLateIsCutAndClipped(t *testing.T) {
 		fields []string
 		most   float64
 	}{
-		{[]string{"bound=2"}, 9 * math.Sqrt(3)}, // twice (1, 1, 1), times the margin of 6 scalars, 4.5
+		// Once (1, 1, 1) in a round of three, times the margin of 6 scalars, 4.5.
+		{[]string{"bound=2"}, 4.5 * math.Sqrt(3)},
 		{[]string{"aggregator=clipped-mean", "clip=1"}, 1},
 	} {
 		s := newLateStage(t, tt.fields...)

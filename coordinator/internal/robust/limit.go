@@ -2,10 +2,10 @@ package robust
 
 import "github.com/zofl/zofl/plan"
 
-// With plan.UsualBound one device of few must not count for more than another, because it could
-// undo what the others learn. One device of many may count for more, because honest contributions
-// differ in length. Contributions beyond the bound do not count at all: honest devices send none,
-// so that any length that were left of such a contribution would only do harm.
+// One device of few must not count for more than another, because it could undo what the others
+// learn. One device of many may count for more, because honest contributions differ in length.
+// Contributions beyond [plan.UsualBound], or a larger bound, do not count at all: honest devices
+// send none, so that any length that were left of such a contribution would only do harm.
 const (
 	fewest  = 3   // contributors among whom one is a minority
 	few     = 6   // contributors from which on one counts as 1.5
@@ -18,16 +18,16 @@ func most(count int) float64 {
 	if count < few {
 		return 1
 	}
-	return min(max(several, float64(count)/eighth), plan.UsualBound)
+	return max(several, float64(count)/eighth)
 }
 
-// limited returns the usual length if the plan limits contributions by the number of contributors,
-// and otherwise 0. Unlike [Bounds.scale], limited does not depend on what the log shows of the last
-// rounds: contributions that are limited to once the usual length must be able to become longer.
-// Most contributors decide limited, and the log decides [Bounds.scale], so that they can only do so
-// much.
+// limited returns the usual length in a round that limits contributions by the number of
+// contributors, and otherwise 0. Unlike [Bounds.scale], limited does not depend on what the log
+// shows of the last rounds: contributions that are limited to once the usual length must be able to
+// become longer. Most contributors decide limited, and the log decides [Bounds.scale], so that they
+// can only do so much.
 func (g *Bounds) limited() float64 {
-	if g.plan.Bound != plan.UsualBound || g.rooted() || g.count < fewest {
+	if g.plan.Bound == 0 || g.rooted() || g.count < fewest {
 		return 0
 	}
 	return max(g.own.safe(), g.past.steepest/room)
@@ -36,7 +36,7 @@ func (g *Bounds) limited() float64 {
 // Out says whether a contribution is so long that it does not count.
 func (g *Bounds) Out(values []float32) bool {
 	usual := g.limited()
-	return usual > 0 && lengthOf(values) > plan.UsualBound*usual
+	return usual > 0 && lengthOf(values) > max(float64(g.plan.Bound), plan.UsualBound)*usual
 }
 
 // Limit scales down a contribution that is longer than the round's contributors allow, and returns

@@ -230,10 +230,11 @@ func (s *speech) robust() {
 	if s.Summed() {
 		of = "mean longer than %g medians of earlier means"
 	}
-	usual := s.Bound == plan.UsualBound && len(s.Roots) == 0 && !s.Summed()
-	s.sayIf(usual, "A contribution longer than 8 medians does not count. One of n devices counts as "+
-		"n/8 medians at most, but as 1 in any round of few, and as 1.5 from 6 on.")
-	s.sayIf(s.Bound > 0 && !usual, "A "+of+" is cut to that.", s.Bound)
+	s.sayIf(s.Bound > 0, "A "+of+" is cut to that.", s.Bound)
+	s.sayIf(s.Bound > 0 && len(s.Roots) == 0 && !s.Summed(), "One of n devices counts as n/8 medians "+
+		"at most, but as 1 in any round of few, and as 1.5 from 6 on. A contribution longer than %g "+
+		"medians does not count. With bound=0 the few count in full: for devices that you trust.",
+		max(s.Bound, plan.UsualBound))
 	s.sayIf(s.ClaimBound > 0 && s.Weights != plan.Equal, "A device counts for %g medians of samples "+
 		"at most.", s.ClaimBound)
 	s.sayIf(s.Liars > 0, "A contribution counts as the mean of itself and those nearest to it, all "+
