@@ -78,8 +78,8 @@ func TestOneLiar(t *testing.T) {
 }
 
 // TestFewUnlike trains three honest devices of which one differs: their losses are least at 1, 1
-// and 10. Their sum is least at 4. The default bound lets one of three count as no more than another,
-// so the model ends where the two are least. Without a bound it ends at 4.
+// and 10. Their sum is least at 4. The default bound lets one of three count as no more than
+// another, so the model ends where the two are least. Without a bound it ends at 4.
 func TestFewUnlike(t *testing.T) {
 	learns(t)
 	devices := make([]objective.Objective, 3)

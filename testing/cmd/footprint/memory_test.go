@@ -26,7 +26,7 @@ func TestDeviceMemory(t *testing.T) {
 	}
 	defer l.close()
 	const (
-		margin     = 500_000
+		margin     = 300_000
 		processors = "GOMAXPROCS=2" // Go needs memory for each processor: with 8, a megabyte more
 	)
 	for _, m := range modes {
