@@ -18,6 +18,7 @@ import (
 
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/preset"
+	"github.com/zofl/zofl/testing/fleet/crowd"
 )
 
 // pictures is where the screenshots of the documentation go, if anywhere.
@@ -182,6 +183,42 @@ func TestSurvey(t *testing.T) {
 	})
 	p.until(`!document.getElementById("asks").hidden && document.getElementById("asks").textContent ===
 		"Devices are asked for losses to find mu; answers so far: 1 of 2"`)
+	p.fine()
+}
+
+// TestSuspect checks that the page names a device whose contributions are far longer than the
+// others', above the panels and in the table, and says what removes it.
+func TestSuspect(t *testing.T) {
+	plan, err := Plan(5, 5, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan.Bound = 8
+	_, s := start(t, plan)
+	p := browser(t, s.Page, 1440, 900)
+	p.do(chromedp.Navigate(s.Page))
+	p.until(`document.body.dataset.state === "waiting"`)
+	if hidden := p.value(`document.getElementById("suspects").hidden`); hidden != "true" {
+		t.Error("the page names suspects before a round")
+	}
+	fleet := &Fleet{Members: crowd.Members{Plan: plan, Liar: "device-00003"}}
+	fleet.Think(100 * time.Millisecond)
+	nc, err := fleet.Join(t.Context(), s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	p.until(`!document.getElementById("suspects").hidden`)
+	said := p.value(`document.getElementById("suspects").textContent`)
+	if !strings.HasPrefix(said, "Suspect: device-00003: ") ||
+		!strings.Contains(said, "`zofl retire device-00003` removes it") ||
+		strings.Count(said, "Suspect: ") != 1 {
+		t.Errorf("the page says %q", said)
+	}
+	p.until(`document.querySelectorAll("#fleet tbody tr .dot[data-kind=present]").length === 4`)
+	p.until(`(dot => dot && dot.textContent === "present, suspect" && dot.closest("tr").textContent.
+		startsWith("device-00003"))(document.querySelector("#fleet tbody tr .dot[data-kind=suspect]"))`)
+	p.until(`document.getElementById("events").textContent.includes("suspect: device-00003")`)
 	p.fine()
 }
 

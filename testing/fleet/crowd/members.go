@@ -22,6 +22,7 @@ type Members struct {
 	Bus  bus.Bus
 	Plan *plan.Plan
 	Rand *rand.Rand // draws the scalars
+	Liar string     // the device whose scalars are a hundred times as large; "": none
 
 	n       uint64 // of the last announcement
 	attempt uint32
@@ -99,11 +100,15 @@ func (m *Members) Hear(frame []byte) (a *wire.Announcement, tip wire.Tip, isNew 
 
 // Reply sends a contribution with random scalars.
 func (m *Members) Reply(id string, a *wire.Announcement, tip wire.Tip, loss float32) error {
+	factor := 1.0
+	if id == m.Liar {
+		factor = 100
+	}
 	m.values = m.values[:0]
 	for range m.Plan.Steps {
 		m.block = m.block[:0]
 		for range a.Perturbations {
-			m.block = append(m.block, float32(m.Rand.NormFloat64()))
+			m.block = append(m.block, float32(factor*m.Rand.NormFloat64()))
 		}
 		m.values = m.Plan.Precision.Append(m.values, m.block...)
 	}
