@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/wire"
@@ -235,6 +237,43 @@ func TestSnapshotOfAPassiveReplica(t *testing.T) {
 		h.agrees(d, h.last())
 		if asked := h.asked(); len(asked) == 0 || asked[0] != 48 {
 			t.Errorf("asked for %v, want 48 first", asked)
+		}
+	})
+}
+
+// A device that asks a passive replica for its snapshot again and again draws its share, and what
+// it may draw later. Another device draws as much.
+func TestShareOfSnapshots(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		const dim, share, rate = 90_000, 16 << 20, 64 << 10
+		h := newHost(t, testPlan(dim))
+		for h.last() < 32 {
+			h.commit()
+		}
+		h.passive("w", newStore(t), 16)
+		h.announce()
+		pass(time.Minute)
+		request := (&wire.SnapshotRequest{MaxBytes: wire.SnapshotPiece}).Append(nil)
+		for _, id := range []string{"d0", "d1"} {
+			draws := func(want int) {
+				t.Helper()
+				got := 0
+				for {
+					ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+					answer, err := h.bus.Request(ctx, subjects.Snapshot(runName, id), request)
+					cancel()
+					if err != nil {
+						break
+					}
+					got += len(answer)
+				}
+				if got < want-wire.MaxFrame || got > want+2*wire.MaxFrame {
+					t.Errorf("%s draws %d bytes, want %d", id, got, want)
+				}
+			}
+			draws(share)
+			pass(time.Minute)
+			draws(60 * rate)
 		}
 	})
 }
