@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/jwt/v2"
@@ -85,6 +86,7 @@ func TestBan(t *testing.T) {
 	if !d.connects(evil) || len(d.Banned(d.now)) > 0 {
 		t.Fatal("banned for less than 10,000 messages")
 	}
+	open := d.last // a connection of evil
 	for i, out := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
 		total += 10_000
 		d.TurnedAway("evil", total, d.now)
@@ -93,6 +95,9 @@ func TestBan(t *testing.T) {
 		}
 		if len(d.out) != 1 || d.out[0] != evil.User {
 			t.Fatalf("ban %d: the broker bars %v", i+1, d.out)
+		}
+		if !slices.Contains(d.closed, open) {
+			t.Fatalf("ban %d: evil stays connected", i+1)
 		}
 		for range 3 {
 			d.after(out * time.Minute / 4)
@@ -104,17 +109,48 @@ func TestBan(t *testing.T) {
 		if !d.connects(evil) || !d.connects(good) {
 			t.Fatalf("ban %d: out after %v", i+1, out*time.Minute)
 		}
+		open = d.last - 1
 	}
 	if n := strings.Count(d.log.String(), "id=evil for="); n != 8 {
 		t.Errorf("named %d times: %s", n, d.log.String())
 	}
 	// Who was good for an hour begins at a minute again, and a new coordinator counts from 0.
 	d.after(time.Hour + time.Second)
+	d.TurnedAway("evil", 0, d.now)
+	if !d.connects(evil) {
+		t.Error("a ban for no messages that a new coordinator counted")
+	}
 	d.TurnedAway("evil", 10_000, d.now)
+	if d.connects(evil) {
+		t.Error("no ban after 10,000 messages that a new coordinator counted")
+	}
 	d.after(time.Minute)
 	if !d.connects(evil) {
 		t.Error("a ban after an hour is no first ban")
 	}
+}
+
+// TestBanIsLifted: the broker hears when a ban is over. If it forgets one, it hears of that again.
+func TestBanIsLifted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDoor(t)
+		evil := d.user(grant.Device, "evil")
+		d.connects(evil)
+		d.TurnedAway("evil", 10_000, time.Now())
+		for range 3 {
+			d.out = nil
+			time.Sleep(2 * barEvery)
+			d.now = time.Now()
+			if d.connects(evil) || len(d.out) != 1 {
+				t.Fatalf("the broker forgot a ban, and then bars %v", d.out)
+			}
+		}
+		time.Sleep(firstBan)
+		synctest.Wait()
+		if len(d.out) > 0 {
+			t.Errorf("the broker bars %v after the ban", d.out)
+		}
+	})
 }
 
 // TestBanForgets: messages that are turned away now and then, and connections that a restart
@@ -140,7 +176,10 @@ func TestBanForgets(t *testing.T) {
 func TestBanForConnections(t *testing.T) {
 	d := newDoor(t)
 	evil, desk := d.user(grant.Device, "evil"), d.user(grant.Operator, "desk")
-	for range 2 * banAfter / closingCost {
+	for i := range 1002 { // two stay open, and each of the others costs ten messages
+		if b := d.Banned(d.now); len(b) > 0 {
+			t.Fatalf("banned after %d connections: %v", i, b)
+		}
 		d.connects(evil)
 		if !d.connects(desk) {
 			t.Fatal("an operator may not connect")
