@@ -82,6 +82,9 @@ type Status struct {
 	// Disputed says that more than a third of the members would be suspects, so that nobody can tell
 	// who is wrong; "": they would not.
 	Disputed string
+	// Unjudged says that nobody is a suspect yet, because the coordinator began in the middle of the
+	// run and has seen too few contributions.
+	Unjudged bool
 }
 
 // A Reference is the digest that the state after record N must have.

@@ -34,6 +34,9 @@ func (c *Core) Status() report.Status {
 	if c.chain.Bounded() {
 		c.addSuspects(&s)
 	}
+	if c.life.restarted {
+		s.Unjudged = c.forgot()
+	}
 	if c.policy.Steps != nil {
 		c.addAccused(&s)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/loss"
 	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/plan"
 )
 
 // A few members whose contributions stand out are suspects, and an operator may retire them. If
@@ -81,6 +82,14 @@ func (c *Core) addConduct(members []report.Device) {
 	}
 }
 
+// forgot says whether only its restart keeps this coordinator from judging members: it has seen too
+// few of their contributions. Of a plan whose contributions nobody sees, and of an open roster, no
+// coordinator judges anybody.
+func (c *Core) forgot() bool {
+	return c.life.restarted && c.Plan.Bound > 0 && !c.Plan.Summed() &&
+		c.Plan.Roster != plan.OpenRoster && !c.chain.Remembers()
+}
+
 // disputed says that too many members stand out to suspect any.
 func (c *Core) disputed(list []aggregate.Suspect) string {
 	return fmt.Sprintf("the contributions of %d of %s stand out (%s), too many to tell who is wrong",
@@ -113,7 +122,7 @@ func (c *Core) culprits() (b loss.Blame) {
 		if left := uint32(c.cohort.Roster.Joined() - len(b.Retire)); left < c.Plan.Quorum {
 			b.Quorum = left
 		}
-	case c.life.restarted && c.Plan.Bound > 0 && !c.chain.Remembers():
+	case c.forgot():
 		b.Seen = "this coordinator began too late to see whether one device is the cause"
 	}
 	return b

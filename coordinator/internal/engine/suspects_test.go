@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -154,11 +155,40 @@ func TestDivergenceAfterRestart(t *testing.T) {
 	s := newSiege(t, "diverge=1")
 	s.accused(20, 60)
 	s.restart()
-	if list := s.c.Status().Suspects; len(list) > 0 {
-		t.Errorf("a coordinator that has just begun suspects %v", list)
+	if st := s.c.Status(); len(st.Suspects) > 0 || !st.Unjudged {
+		t.Errorf("a coordinator that has just begun suspects %v; unjudged %v", st.Suspects, st.Unjudged)
 	}
 	got := s.explode(t, 9)
 	if !strings.Contains(got, "began too late to see") || !strings.Contains(got, "change step") {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestUnjudged: for eight rounds after a restart the status says that nobody is judged yet. It does
+// not say so where nobody ever is.
+func TestUnjudged(t *testing.T) {
+	s := newSiege(t)
+	s.accused(3)
+	if s.c.Status().Unjudged {
+		t.Error("it has not restarted")
+	}
+	s.restart()
+	for r := range 9 {
+		if got := s.c.Status().Unjudged; got != (r < 8) {
+			t.Errorf("after %d rounds: unjudged %v", r, got)
+		}
+		s.accused(1)
+	}
+	s.restart()
+	for name, edit := range map[string]func(*plan.Plan){
+		"no bound":    func(p *plan.Plan) { p.Bound = 0 },
+		"masked sums": func(p *plan.Plan) { p.Secure = 1 },
+		"open roster": func(p *plan.Plan) { p.Roster = plan.OpenRoster },
+	} {
+		was := s.c.Plan
+		if edit(&s.c.Plan); s.c.forgot() {
+			t.Errorf("%s: it judges nobody, restarted or not", name)
+		}
+		s.c.Plan = was
 	}
 }

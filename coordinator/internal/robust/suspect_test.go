@@ -82,3 +82,16 @@ func TestContradiction(t *testing.T) {
 		t.Errorf("suspects %+v", list)
 	}
 }
+
+// TestRootsAreNoSuspects: the operator vouches for a root, however long its contributions are.
+func TestRootsAreNoSuspects(t *testing.T) {
+	g := newDesk(&plan.Plan{RobustFields: plan.RobustFields{Bound: 1.5, Trust: 20,
+		Roots: []string{"root"}}})
+	g.Root = func(slot uint32) bool { return slot == 0 }
+	for range recent {
+		g.round([][]float32{ones(10, 100), ones(10, 1), ones(10, 1), ones(10, 1), ones(10, 100)})
+	}
+	if list := g.Suspects(false); len(list) != 1 || list[0].Slot != 4 {
+		t.Errorf("suspects %+v", list)
+	}
+}

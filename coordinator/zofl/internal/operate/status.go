@@ -82,6 +82,9 @@ type Status struct {
 	Suspects map[string]string `json:"suspects,omitempty"`
 	// Disputed says that the contributions of too many members stand out to tell who is wrong.
 	Disputed string `json:"disputed,omitempty"`
+	// Unjudged says that nobody is a suspect yet, because the coordinator began in the middle of the
+	// run and has seen too few contributions.
+	Unjudged bool `json:"unjudged,omitempty"`
 }
 
 // An Offender is a sender of messages that the coordinator refused, or that no honest device sends.
@@ -140,7 +143,7 @@ func StatusOf(s report.Status) Status {
 		Loss: s.Loss, Privacy: s.Privacy, Planned: s.Planned,
 		Counters: s.Counters, Dropped: s.Counters.Dropped(),
 		TurnedAway: s.TurnedAway, SameID: s.SameID, Unused: s.Unused,
-		Suspects: s.Suspects, Disputed: s.Disputed,
+		Suspects: s.Suspects, Disputed: s.Disputed, Unjudged: s.Unjudged,
 	}
 	for i := range s.Offenders {
 		o := &s.Offenders[i]

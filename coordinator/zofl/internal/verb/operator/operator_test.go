@@ -16,6 +16,7 @@ func TestPrintStatus(t *testing.T) {
 	status := operate.StatusOf(report.Status{Run: "kitchen", State: report.Ended,
 		End:   &wire.End{Reason: wire.EndDiverged},
 		Phase: 2, Survey: survey.Mu, Asked: 3, Contributions: 1, Uploads: 2, ObjectError: "disk full",
+		Unjudged: true,
 		Digests: []report.DigestReports{{N: 64, Reporters: 1,
 			Values: []report.DigestCount{{Devices: 1}}}},
 		Counters: report.Counters{Late: 1, WrongControl: 4, UploadBytes: 2048, Busy: 3,
@@ -30,7 +31,7 @@ func TestPrintStatus(t *testing.T) {
 		"disk full",
 		"2; 2.0 KiB so far, 3 times told to wait, 5 dropped after silence",
 		"6 pieces, 100 B, 7 errors",
-		"0000: 1 device ", "no round yet"} {
+		"0000: 1 device ", "no round yet", "nobody yet: the coordinator began"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%s lacks %q", out.String(), want)
 		}

@@ -43,6 +43,10 @@ func turnedAwayOf(s *operate.Status) (rows []table.Row) {
 	if s.Disputed != "" {
 		rows = append(rows, table.Row{"suspect", "nobody: " + s.Disputed})
 	}
+	if s.Unjudged {
+		rows = append(rows, table.Row{"suspect", "nobody yet: the coordinator began a short while ago, " +
+			"and remembers no contributions of before"})
+	}
 	return rows
 }
 
