@@ -55,12 +55,12 @@ func (s *Scenario) drawPlan(rng *rand.Rand) error {
 		drawStep(p, rng)
 	}
 	normalize(p)
-	hold(p)
 	s.drawGroups(p, rng)
 	s.drawSecure(p, rng)
 	s.sum(p)
 	s.hide(p)
 	s.deceive(p)
+	hold(p)
 	s.Plan = p
 	if err := plancheck.Validate(p); err != nil {
 		return fmt.Errorf("scenario: %w", err)
@@ -81,11 +81,21 @@ func normalize(p *plan.Plan) {
 
 // hold gives half of the plans a bound. With a bound the coordinator holds contributions until
 // their round closes. This bound is too large to change a contribution, because the scalars show
-// from which devices they come. hold draws no random number, so that seeds keep the rest of their
-// histories.
+// from which devices they come. A bound on the length of contributions makes one of three or more
+// count as no more than another: plans of larger rounds have a bound on weights. hold draws no
+// random number, so that seeds keep the rest of their histories.
 func hold(p *plan.Plan) {
-	if p.Bound = 0; p.RunKey[1]%2 == 0 && p.Transport != plan.DenseVectors {
-		p.Bound = 1e6
+	if p.RunKey[1]%2 > 0 || p.Secure > 0 || p.Late > 0 || p.Transport == plan.DenseVectors {
+		return
+	}
+	q := *p
+	if q.Target < 3 {
+		q.Bound = 1e6
+	} else {
+		q.Weights, q.ClaimBound = plan.BySamples, 1e6
+	}
+	if valid.Plan(&q) == nil {
+		*p = q
 	}
 }
 
