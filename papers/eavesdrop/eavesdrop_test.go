@@ -132,6 +132,37 @@ func TestSlopes(t *testing.T) {
 	}
 }
 
+// TestSurveysAreNoSlopes: what devices answer to the surveys of a default run is not taken for
+// slopes.
+func TestSurveysAreNoSlopes(t *testing.T) {
+	x, err := newTrial(lab.NewTrial(t.Context(), &lab.Env{Generated: 600, Rounds: 3}, "leak"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := arm{name: "surveys", preset: "zofl-shared", devices: 4}
+	task, _ := x.set.Task(false)
+	p, _, err := x.plan(one, 1, task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shares, err := x.deal(one, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spy := newSpy(p)
+	r, err := run.Train(t.Context(), run.Config{Name: one.name, Seed: 1, Task: task, Plan: p,
+		Shares: shares, Heard: spy.heard, Differentiates: func(int) bool { return true }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if heard := len(spy.sent); heard <= 3 {
+		t.Fatalf("%d records, and no survey", heard)
+	}
+	if err := spy.keepRounds(t.Context(), r); err != nil || len(spy.sent) != 3 {
+		t.Errorf("%d records, want 3 rounds: %v", len(spy.sent), err)
+	}
+}
+
 // watch reads what each device sent.
 func (r *reader) watch(t *testing.T, result *run.Result, seen *[]leak.Observation) error {
 	return r.read(t.Context(), result, func(n uint64, round *wire.Round) {

@@ -74,6 +74,9 @@ func (x *trial) train(a arm, p *plan.Plan, secret []byte, seed uint64, task run.
 
 // attack adds the findings of each view.
 func (x *trial) attack(s *score, a arm, spy *spy, r *run.Result, shares [][]int) error {
+	if err := spy.keepRounds(x.Ctx, r); err != nil {
+		return err
+	}
 	truth := histograms(x.set.Train.Labels, shares)
 	s.Fleet = leak.Correlation(slices.Concat(truth...), slices.Concat(fleets(truth)...))
 	seen := make([][][]leak.Observation, len(a.views)) // by view and round

@@ -3,6 +3,7 @@ package eavesdrop
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
@@ -49,6 +50,19 @@ func (s *spy) heard(slot int, frame []byte) {
 		s.sent[r.N] = map[int]sentScalars{}
 	}
 	s.sent[r.N][slot] = one
+}
+
+// keepRounds forgets what devices sent for other records than rounds. Answers to a survey are
+// contributions too, but their values are no slopes and have another precision.
+func (s *spy) keepRounds(ctx context.Context, result *run.Result) error {
+	rounds := map[uint64]bool{}
+	err := result.Log.Read(ctx, 1, func(n uint64, record []byte) bool {
+		one, err := wire.DecodeRecord(record)
+		rounds[n] = err == nil && one.Kind == wire.KindRound
+		return true
+	})
+	maps.DeleteFunc(s.sent, func(n uint64, _ map[int]sentScalars) bool { return !rounds[n] })
+	return err
 }
 
 func decoded(p *plan.Plan, scalars wire.Scalars) []float32 {

@@ -87,8 +87,8 @@ func Near(histograms [][]float64) []bool {
 }
 
 // AUC returns the probability that a value whose truth is true is above a value whose truth is
-// false; equal values count half. An AUC of 1 means that the values separate the two classes, 0.5
-// that the values say nothing about the class.
+// false; equal values count half, and NaN is below all numbers. An AUC of 1 means that the values
+// separate the two classes, 0.5 that the values say nothing about the class.
 func AUC(values []float64, truth []bool) float64 {
 	order := make([]int, len(values))
 	for i := range order {
@@ -98,7 +98,7 @@ func AUC(values []float64, truth []bool) float64 {
 	var below, tied, wins, holds float64
 	for start := 0; start < len(order); {
 		end, trues := start, 0.0
-		for ; end < len(order) && values[order[end]] == values[order[start]]; end++ {
+		for ; end < len(order) && cmp.Compare(values[order[end]], values[order[start]]) == 0; end++ {
 			if truth[order[end]] {
 				trues++
 			}

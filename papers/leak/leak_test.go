@@ -138,6 +138,10 @@ func TestCompare(t *testing.T) {
 	if got := AUC(values, truth); got != 5.5/6 {
 		t.Errorf("AUC %v", got)
 	}
+	values, truth = []float64{math.NaN(), 1, math.NaN(), 0}, []bool{true, true, false, false}
+	if got := AUC(values, truth); got != 2.5/4 {
+		t.Errorf("AUC with NaN %v", got)
+	}
 	hist := [][]float64{{1, 0}, {0.9, 0.1}, {0, 1}, {0.5, 0.5}}
 	if got := L1(hist[:1], hist[2:3]); got != 2 {
 		t.Errorf("L1 %v", got)
