@@ -175,19 +175,14 @@ func (f *fleetOfFive) obey(reason string) {
 func ended(s *operate.Status) bool { return s.State == "ended" }
 
 // TestOneLiarOfFive: of five programs, one answers -10 times its loss. The log, zofl status, zofl
-// devices and the dashboard name it. With a bound at which the run diverges all the same, the pause
-// names it, too, and whoever follows its advice word for word has a run that learns.
+// devices and the dashboard name it. Whoever follows the advice word for word has a run that learns,
+// and names nobody.
 func TestOneLiarOfFive(t *testing.T) {
 	if testing.Short() {
 		t.Skip("eleven processes")
 	}
-	f := newFleetOfFive(t, "-10", "rounds=150", "bound=8", "step=0.4")
-	s := f.status("paused", func(s *operate.Status) bool { return s.State == "paused" || ended(s) })
-	for _, part := range []string{"diverged: ", "look at d5 first", "`zofl retire d5`"} {
-		if !strings.Contains(s.Reason, part) {
-			t.Fatalf("%s: %q lacks %q", s.State, s.Reason, part)
-		}
-	}
+	f := newFleetOfFive(t, "-10", "rounds=300", "step=0.4", "quorum=4")
+	s := f.status("named", func(s *operate.Status) bool { return len(s.Suspects) > 0 || ended(s) })
 	if !strings.Contains(s.Suspects["d5"], "`zofl retire d5`") || len(s.Suspects) != 1 {
 		t.Errorf("the status names %v", s.Suspects)
 	}
@@ -205,7 +200,7 @@ func TestOneLiarOfFive(t *testing.T) {
 			t.Errorf("the dashboard: %s: suspect %q", d.ID, d.Suspect)
 		}
 	}
-	f.obey(s.Reason)
+	f.obey(s.Suspects["d5"])
 	s = f.status("ended", ended)
 	if s.Loss > 1 || s.NoFall != "" || len(s.Suspects) > 0 {
 		t.Errorf("it ended at a loss of %v, which began at 2.3: %q, %v", s.Loss, s.NoFall, s.Suspects)

@@ -107,10 +107,14 @@ func (c *Core) takeSum() {
 }
 
 // accuse has attempts leave out the members that sent what is false, and names them, and those of
-// whom one did.
+// whom one did. The keys of two devices with one id contradict each other, too. Such a member stays
+// until it is known whether it is two, because whoever is left out no longer shows it.
 func (c *Core) accuse() {
 	var list []presence.Accused
 	for _, a := range c.policy.Steps.Accused() {
+		if c.cohort.Crowd.Members[a.Slot].MayBeTwo() {
+			continue
+		}
 		list = append(list, presence.Accused{Slot: a.Slot, Out: a.Out, Why: c.accusation(&a)})
 	}
 	for _, a := range c.cohort.Crowd.Accuse(list, c.now) {

@@ -72,5 +72,8 @@ func (w *Crowd) Twins(names []string) (list []string) {
 	return list
 }
 
+// MayBeTwo says whether two devices may send as this member, though it does not count as two yet.
+func (p *Member) MayBeTwo() bool { return p.twins.twice > 0 && !p.twins.found }
+
 // Twin says whether two devices send as this member.
 func (p *Member) Twin() bool { return p.twins.found }
