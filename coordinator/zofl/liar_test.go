@@ -175,8 +175,8 @@ func (f *fleetOfFive) obey(reason string) {
 func ended(s *operate.Status) bool { return s.State == "ended" }
 
 // TestOneLiarOfFive: of five programs, one answers -10 times its loss. The log, zofl status, zofl
-// devices and the dashboard name it. Whoever follows the advice word for word has a run that learns,
-// and names nobody.
+// devices and the dashboard name it. Whoever follows the advice word for word has a run that
+// learns, and names nobody.
 func TestOneLiarOfFive(t *testing.T) {
 	if testing.Short() {
 		t.Skip("eleven processes")
