@@ -40,8 +40,9 @@ func (g *guarded) subscribeAlot(most uint32) {
 				once()
 			}
 		})
-		for range times(1000, 20_000) {
-			if _, err := nc.SubscribeSync("zo.kitchen.a.*"); err != nil {
+		unread := make(chan *nats.Msg)
+		for range times(300, 20_000) {
+			if _, err := nc.ChanSubscribe("zo.kitchen.a.*", unread); err != nil {
 				break
 			}
 		}
