@@ -228,7 +228,11 @@ func TestForgedSnapshotVersion(t *testing.T) {
 			asked := 0
 			h.subscribe("zo."+runName+".s.*", func(m bus.Message) {
 				asked++
-				h.publish(m.Reply, []byte{0x95, wire.FrameVersion + 1})
+				forged := later((&wire.SnapshotReply{}).Append(nil))
+				if _, err := wire.DecodeSnapshotReply(forged); !errors.Is(err, wire.ErrUpgrade) {
+					t.Errorf("got %v, want %v", err, wire.ErrUpgrade)
+				}
+				h.publish(m.Reply, forged)
 			})
 			d := h.device("d0", bowlLoss(small, 0), edits...)
 			h.announce()
