@@ -356,3 +356,21 @@ func largestOf(s wire.Scalars) (largest float32) {
 	}
 	return largest
 }
+
+// TestOneOfTenInARecord: in a round of ten, one device counts as at most 1.5 usual ones, although
+// the bound allows 4, and not at all from 8 on, although the bound would cut that to 4.
+func TestOneOfTenInARecord(t *testing.T) {
+	const usual = 6.1 // of scalars from 4 to 8
+	s := newSiege(t, guarded["relay"]...)
+	for range 5 {
+		s.round()
+	}
+	r := s.round(20)
+	if got := s.longest(r); len(r.Terms) != besieged || math.Abs(got-1.5*usual) > 1 {
+		t.Errorf("of 20, %v are left in one of %d terms, want %v", got, len(r.Terms), 1.5*usual)
+	}
+	r = s.round(70)
+	if got := s.longest(r); len(r.Terms) != besieged-1 || got > 1.3*usual {
+		t.Errorf("with one of 70, %d terms have at most %v", len(r.Terms), got)
+	}
+}
