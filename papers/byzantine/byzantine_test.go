@@ -238,3 +238,26 @@ func TestRootTakesAll(t *testing.T) {
 		}
 	}
 }
+
+// TestRare: the last device has all samples of the rare label and no others.
+func TestRare(t *testing.T) {
+	labels := make([]uint8, 200)
+	for i := range labels {
+		labels[i] = uint8(i % 10)
+	}
+	shares, err := rare(labels, 5, 1)
+	if err != nil || len(shares) != 5 {
+		t.Fatal(len(shares), err)
+	}
+	seen := map[int]bool{}
+	for d, share := range shares {
+		for _, i := range share {
+			if seen[i] = true; (labels[i] == rareLabel) != (d == 4) {
+				t.Errorf("device %d has sample %d, a %d", d, i, labels[i])
+			}
+		}
+	}
+	if len(seen) != len(labels) {
+		t.Errorf("%d of %d samples were dealt", len(seen), len(labels))
+	}
+}

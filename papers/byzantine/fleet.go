@@ -49,7 +49,7 @@ const rootSamples = 300
 var methods = []string{"decomfl", "zofl", "zofl-shared"}
 
 // splits are the ways in which samples are dealt to devices. The usual ones are the first and the
-// last.
+// third.
 var splits = []lab.Split{
 	lab.Splits[0],
 	{Name: "m", Title: "Dirichlet 0.3", Deal: func(labels []uint8, clients int,
@@ -57,6 +57,29 @@ var splits = []lab.Split{
 		return data.Dirichlet(labels, clients, 0.3, seed)
 	}},
 	lab.Splits[1],
+	{Name: "r", Title: "IID but for a label", Deal: rare},
+}
+
+// rareLabel is the label that only the last device has in the split r.
+const rareLabel = 9
+
+// rare deals samples as IID does, but those of one label to the last device, which has no others.
+func rare(labels []uint8, clients int, seed uint64) ([][]int, error) {
+	var alone, rest []int
+	for i, label := range labels {
+		if label == rareLabel {
+			alone = append(alone, i)
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	shares, err := data.IID(len(rest), max(clients-1, 1), seed)
+	for _, share := range shares {
+		for j, i := range share {
+			share[j] = rest[i]
+		}
+	}
+	return append(shares, alone), err
 }
 
 // A shield is a protection against liars: settings of a plan, and a root device if these settings
