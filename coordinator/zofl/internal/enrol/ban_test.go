@@ -171,6 +171,34 @@ func TestBanForgets(t *testing.T) {
 	}
 }
 
+// TestBanAfterRenewal: what was turned away under earlier credentials does not count again.
+func TestBanAfterRenewal(t *testing.T) {
+	d := newDoor(t)
+	card := func() server.ClientInfo {
+		t.Helper()
+		card, err := d.dir.AddTo(grant.Device, "pi", "", time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		claims, err := jwt.DecodeUserClaims(card.JWT)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return server.ClientInfo{User: claims.Subject, Jwt: card.JWT}
+	}
+	d.connects(card())
+	for i := range 3 {
+		d.TurnedAway("pi", uint64(5_000*(i+1)), d.now)
+		d.after(time.Hour)
+	}
+	renewed := card()
+	d.connects(renewed)
+	d.TurnedAway("pi", 15_001, d.now)
+	if b := d.Banned(d.now); len(b) > 0 || !d.connects(renewed) {
+		t.Errorf("banned for one message after a renewal: %v", b)
+	}
+}
+
 // TestBanForConnections: a user that opens connections without end is banned, and an operator is
 // not.
 func TestBanForConnections(t *testing.T) {

@@ -108,6 +108,11 @@ func (g *Guard) came(client server.ClientInfo, now time.Time) {
 			return
 		}
 		u = &user{name: claims.Name}
+		for _, before := range g.users { // under earlier credentials, which count already
+			if before.name == u.name {
+				u.total = max(u.total, before.total)
+			}
+		}
 		g.users[client.User] = u
 	}
 	if now.Before(u.until) {
