@@ -24,11 +24,12 @@
 //
 // One device of few is limited further. Let u be the median of the lengths in the round alone, but
 // at least a quarter of the largest median so far. A contribution longer than 8 u, and than b u,
-// does not count. Any other is scaled down to u in a round of up to 5
-// contributors, to 1.5 u with up to 12, and with more to an eighth of their number times u. So one
-// liar is as long as one honest device where few are honest. That honest contributions are scaled
-// down, too, does not show as a cut. Rounds of two have no minority, and no such limit. Neither has
-// a plan with roots.
+// does not count. Any other is scaled down to u in a round of up to 5 contributors, to 1.5 u with
+// up to 12, and with more to an eighth of their number times u. So one liar is as long as one
+// honest device where few are honest. That honest contributions are scaled down, too, does not show
+// as a cut. A device that alone has something left to learn, such as a rare label, is scaled down
+// or left out likewise. Rounds of two have no minority, and no such limit. Neither has a plan with
+// roots.
 //
 // # Sums
 //

@@ -5,7 +5,8 @@ import "github.com/zofl/zofl/plan"
 // One device of few must not count for more than another, because it could undo what the others
 // learn. One device of many may count for more, because honest contributions differ in length.
 // Contributions beyond [plan.UsualBound], or a larger bound, do not count at all: honest devices
-// send none, so that any length that were left of such a contribution would only do harm.
+// hardly send any, unless one alone has a label, so that any length that were left of such a
+// contribution would mostly do harm.
 const (
 	fewest  = 3   // contributors among whom one is a minority
 	few     = 6   // contributors from which on one counts as 1.5
