@@ -205,6 +205,26 @@ func TestLiarOfSeven(t *testing.T) {
 	}
 }
 
+// TestNobodyToSpare: where the quorum needs all seven devices and one answers falsely about another
+// one, nobody can tell which of them lies. The run leaves out nobody, names the other one, and goes
+// on when the liar stops.
+func TestNobodyToSpare(t *testing.T) {
+	p := securePlan(t, 7)
+	p.Quorum, p.MaxAttempts = 7, 10
+	r := &trial{maskedFleet: newMaskedFleet(t, p, 7), liar: 3, tells: at(secagg.StepUnmask, 0)}
+	r.run("", 6)
+	list, _ := r.c.Devices(r.now)
+	for i := range list {
+		why := list[i].Suspect
+		if list[i].State == report.DeviceLeftOut || (why != "") != (i == 0) ||
+			i == 0 && !strings.Contains(why, "or one of 6 others did; sums need them all") {
+			t.Errorf("device %d is %v: %q", i, list[i].State, why)
+		}
+	}
+	r.tells = func(_ *maskedFleet, _ int, _ secagg.Step, b []byte) []byte { return b }
+	r.run("then all are honest", 0)
+}
+
 // run makes six attempts, and checks how many were lost.
 func (r *trial) run(what string, lost int) {
 	r.t.Helper()

@@ -109,13 +109,24 @@ func (c *Core) takeSum() {
 // accuse has attempts leave out the members that sent what is false, and names them, and those of
 // whom one did. The keys of two devices with one id contradict each other, too. Such a member stays
 // until it is known whether it is two, because whoever is left out no longer shows it.
+// Who may be honest stays where the others are fewer than the quorum: the run would wait for ever.
 func (c *Core) accuse() {
 	var list []presence.Accused
+	stay := 0
+	for i := range c.cohort.Crowd.Members {
+		if !c.cohort.Crowd.Members[i].Retired {
+			stay++
+		}
+	}
 	for _, a := range c.policy.Steps.Accused() {
 		if c.cohort.Crowd.Members[a.Slot].MayBeTwo() {
 			continue
 		}
-		list = append(list, presence.Accused{Slot: a.Slot, Out: a.Out, Why: c.accusation(&a)})
+		needed := a.Out && len(a.Or) > 0 && stay <= int(c.Plan.Quorum)
+		if a.Out = a.Out && !needed; a.Out {
+			stay--
+		}
+		list = append(list, presence.Accused{Slot: a.Slot, Out: a.Out, Why: c.accusation(&a, needed)})
 	}
 	for _, a := range c.cohort.Crowd.Accuse(list, c.now) {
 		c.emitEvent(report.Event{Kind: report.Suspected, ID: c.cohort.Roster.IDs[a.Slot], Reason: a.Why})
@@ -123,12 +134,12 @@ func (c *Core) accuse() {
 }
 
 // accusation says what a member did, who may have done it in the member's place, and what an
-// operator can do.
-func (c *Core) accusation(a *policy.Accused) string {
+// operator can do. needed says that sums would leave the member out if they could do without.
+func (c *Core) accusation(a *policy.Accused, needed bool) string {
 	names, times := c.cohort.Roster.IDs, presence.Count(a.Times, "attempt")
 	me, or := names[a.Slot], ""
 	switch n := len(a.Or); {
-	case !a.Out:
+	case !a.Out && !needed:
 		return fmt.Sprintf("it or %s sends false shares, or calls true ones false: they contradicted "+
 			"each other in %s; sums do without these shares; `zofl retire ID` removes one",
 			names[a.Or[0]], times)
@@ -136,6 +147,10 @@ func (c *Core) accusation(a *policy.Accused) string {
 		or = ", or " + names[a.Or[0]] + " did"
 	case n > 1:
 		or = fmt.Sprintf(", or one of %d others did", n)
+	}
+	if needed {
+		return fmt.Sprintf("it sent false shares in %s%s; sums need them all: start more devices, or "+
+			"remove one with `zofl retire ID`", times, or)
 	}
 	return fmt.Sprintf("sums leave it out: it sent false keys or shares in %s%s; `zofl retire %s` or "+
 		"`zofl device revoke %[3]s` removes it", times, or, me)
