@@ -258,7 +258,7 @@ func TestShareOfSnapshots(t *testing.T) {
 			draws := func(want int) {
 				t.Helper()
 				got := 0
-				for {
+				for got < 2*want {
 					ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 					answer, err := h.bus.Request(ctx, subjects.Snapshot(runName, id), request)
 					cancel()
