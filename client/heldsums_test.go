@@ -84,6 +84,21 @@ func (h *lyingHost) asks(d *device) (takesPart bool) {
 	return false
 }
 
+// beyond stores records beyond the horizon of a device that is away, and serves the snapshot of the
+// last.
+func (h *lyingHost) beyond() {
+	h.t.Helper()
+	for range 40 {
+		h.commit()
+	}
+	l := h.library(h.last())
+	h.t.Cleanup(func() {
+		if len(l.asked) == 0 {
+			h.t.Error("no device asked for the snapshot")
+		}
+	})
+}
+
 // says checks that the device's log has a line with all of these words.
 func (h *lyingHost) says(words ...string) {
 	h.t.Helper()
@@ -158,6 +173,26 @@ func TestLoweredQuorum(t *testing.T) {
 			h.asks(d)
 			h.rollback(n)
 			return d
+		},
+		"snapshot from after the change": func(h *lyingHost, d *device) *device {
+			d.stop()
+			h.change("quorum=3", "target=3")
+			h.beyond()
+			return h.joins(with(h.store), horizon)
+		},
+		"snapshot from after the change, a new device": func(h *lyingHost, d *device) *device {
+			d.stop()
+			h.change("quorum=3", "target=3")
+			h.beyond()
+			return h.joins(horizon)
+		},
+		"snapshot from after a raise and the change": func(h *lyingHost, d *device) *device {
+			h.change("quorum=6")
+			h.asks(d)
+			d.stop()
+			h.change("quorum=5")
+			h.beyond()
+			return h.joins(with(h.store), horizon)
 		},
 		"another log": func(h *lyingHost, d *device) *device {
 			h.another(func(p *plan.Plan) { p.Quorum, p.Target, p.Members = 3, 3, 3 })

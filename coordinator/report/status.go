@@ -118,7 +118,9 @@ type Counters struct {
 	// or after their record was closed with them.
 	Repeated uint64
 
-	Cut     uint64 // contributions and control variates cut by Plan.Bound; counted elsewhere, too
+	// Cut counts contributions and control variates that Plan.Bound cut, or means with secure=sum;
+	// each is counted elsewhere, too.
+	Cut     uint64
 	Adopted uint64 // records that another coordinator wrote
 
 	// Replies and requests that were dropped, by cause.

@@ -42,8 +42,10 @@ func Guard(p *plan.Plan, set ...string) {
 	}
 }
 
-// sumBound is Bound with secure=sum. A lower bound lets one liar do less. Means of ten scalars or
-// more of honest devices hardly ever reach 3.
+// sumBound is Bound with secure=sum. A lower bound lets one liar do less. In runs that did not
+// diverge, honest means of ten scalars reached 3 in at most 1 of 100 rounds, and no run was the
+// worse for it: see docs/security.md. Means that grow threefold within 8 rounds are cut while they
+// grow.
 const sumBound = 3
 
 // guardSum bounds sums, and changes the plan so that a lying coordinator cannot get sums of few

@@ -234,6 +234,11 @@ func New(cfg Config, h *History) (*Core, error) {
 	if err := c.meet(h); err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
+	if c.policy.Steps != nil {
+		if err := c.restoreAtStart(parts.Records); err != nil {
+			return nil, fmt.Errorf("log: %w", err)
+		}
+	}
 	c.catchUp()
 	return c, nil
 }

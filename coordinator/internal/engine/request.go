@@ -100,10 +100,38 @@ func (c *Core) takeTurn() bool {
 // next record after it.
 func (c *Core) restoreAfter(to uint64) {
 	earlier := c.PlanAt(to)
-	if change := c.policy.Steps.Restores(&earlier); change != nil {
+	if change := c.policy.Steps.Restores(&earlier, c.Plan.Quorum); change != nil {
 		r := &wire.Record{Kind: wire.KindChange, Change: change}
 		c.queue.records = slices.Insert(c.queue.records, 1, r)
 	}
+}
+
+// restoreAtStart queues that change if the log ends with a rollback, because the coordinator that
+// stored the rollback may have ended before it stored the change. records calls each with every
+// record of the log.
+func (c *Core) restoreAtStart(records func(each func(record []byte)) error) error {
+	var last wire.RecordKind
+	highest, at := c.Plan.Quorum, plan.Plan{}
+	err := records(func(record []byte) {
+		r, err := wire.DecodeRecord(record)
+		if err != nil {
+			return
+		}
+		switch last = r.Kind; r.Kind {
+		case wire.KindPlan:
+			at.Quorum = r.Plan.Quorum
+		case wire.KindChange:
+			r.Change.Apply(&at)
+		}
+		highest = max(highest, at.Quorum)
+	})
+	if err != nil || last != wire.KindRollback {
+		return err
+	}
+	if change := c.policy.Steps.Restores(&c.Plan, highest); change != nil {
+		c.queue.records = append(c.queue.records, &wire.Record{Kind: wire.KindChange, Change: change})
+	}
+	return nil
 }
 
 func changeEvent(change *plan.Change) report.Event {

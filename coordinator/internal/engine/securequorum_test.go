@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/wire"
@@ -84,5 +85,49 @@ func TestMaskedQuorumAfterRollback(t *testing.T) {
 	if c.phase() != collecting || c.Plan.Quorum != 10 || c.Plan.Target != 10 {
 		t.Fatalf("phase %d, quorum %d of %d: want the quorum from before the rollback", c.phase(),
 			c.Plan.Quorum, c.Plan.Target)
+	}
+}
+
+// TestMaskedQuorumAfterRestart: a coordinator whose log ends with a rollback to a lower quorum
+// first stores the change that the one before it did not come to.
+func TestMaskedQuorumAfterRestart(t *testing.T) {
+	log := &runlog.Memory{}
+	if err := log.AddMembers(t.Context(), ids(10)); err != nil {
+		t.Fatal(err)
+	}
+	last, n := newTestCore(t, securePlan(t, 10), 10).First, uint64(1)
+	if err := log.Append(t.Context(), n, last); err != nil {
+		t.Fatal(err)
+	}
+	add := func(r *wire.Record) {
+		t.Helper()
+		n++
+		r.N, r.Prev, r.Epoch = n, wire.HashRecord(last), 1
+		last = r.Append(nil)
+		if err := log.Append(t.Context(), n, last); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin := func(epoch uint64) *Core {
+		t.Helper()
+		c, err := newCore(t.Context(), nil, log, epoch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Start(0)
+		return c
+	}
+	add(changing(t, "quorum=9"))
+	if c := begin(2); c.phase() != collecting {
+		t.Errorf("phase %d without a rollback, want an open round", c.phase())
+	}
+	add(&wire.Record{Kind: wire.KindRollback, To: 1})
+	c := begin(2)
+	if c.phase() != appending || c.Plan.Quorum != 6 {
+		t.Fatalf("phase %d, quorum %d, want the change on its way", c.phase(), c.Plan.Quorum)
+	}
+	c.Step(0, Input{Kind: InAppended, N: n + 1})
+	if c.phase() != collecting || c.Plan.Quorum != 9 {
+		t.Errorf("phase %d, quorum %d, want a round with the quorum of 9", c.phase(), c.Plan.Quorum)
 	}
 }

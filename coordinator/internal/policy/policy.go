@@ -169,8 +169,8 @@ type Steps interface {
 	// Allows returns an error if devices would take no part after a change that leads to a plan.
 	Allows(after *plan.Plan) error
 	// Restores returns the change with which devices go on after a rollback to a state that had an
-	// earlier plan; nil: they go on without one.
-	Restores(earlier *plan.Plan) *plan.Change
+	// earlier plan; nil: they go on without one. quorum is the highest before the rollback.
+	Restores(earlier *plan.Plan, quorum uint32) *plan.Change
 }
 
 // An Accused is a device that sent what is false in an attempt, or may have.

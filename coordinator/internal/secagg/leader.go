@@ -333,15 +333,14 @@ func (l *Leader) Allows(after *plan.Plan) error {
 		"start more devices, or begin a run of another name with `zofl plan`", l.plan.Quorum)}
 }
 
-// Restores returns a change to the present quorum if an earlier plan had a lower one, with the
-// target and the members that this quorum needs.
-func (l *Leader) Restores(earlier *plan.Plan) *plan.Change {
-	now := l.plan
-	if earlier.Quorum >= now.Quorum {
+// Restores returns a change to a quorum if an earlier plan had a lower one, with the target and the
+// members that this quorum needs.
+func (l *Leader) Restores(earlier *plan.Plan, quorum uint32) *plan.Change {
+	if earlier.Quorum >= quorum {
 		return nil
 	}
-	return changeOf(plan.RoundsFields{Quorum: now.Quorum, Target: max(earlier.Target, now.Quorum),
-		Members: max(earlier.Members, now.Quorum)}, "members", "target", "quorum")
+	return changeOf(plan.RoundsFields{Quorum: quorum, Target: max(earlier.Target, quorum),
+		Members: max(earlier.Members, quorum)}, "members", "target", "quorum")
 }
 
 // changeOf returns the change that sets these fields to values.

@@ -244,6 +244,8 @@ func printStatus(out io.Writer, s *operate.Status) {
 				fmt.Sprintf("%s: %v", terminal.Devices(d.Differing), d.Differ)})
 		}
 	}
+	t.AppendIf(s.Counters.Cut > 0, "cut to the bound", fmt.Sprintf("%d contributions, or means with "+
+		"secure=sum", s.Counters.Cut))
 	t.AppendRow(table.Row{"dropped frames", droppedOf(s)})
 	t.AppendRows(turnedAwayOf(s))
 	t.Render()
