@@ -36,6 +36,7 @@ var covered = []string{
 	"a damaged log is refused", "a damaged file is put back", "a loss is accepted",
 	"masked sum", "noise of a sum",
 	"a lie in keys", "a lie in shares", "a lie in unmask", "a liar is left out",
+	"one false share in unmask",
 	"drops out before mask", "drops out before unmask", "declined unmasked before",
 	"a join of an earlier version", "a write went astray", "a slow sync",
 	"a planned pause is kept", "a retired device leaves", "core",

@@ -33,7 +33,7 @@ func (w *world) mayDropOut(p *process, data []byte) {
 
 // lied returns a step of secure aggregation as a device sends it. The device that lies changes
 // what it sends in one step: it deals shares that do not fit its keys, or a box that does not open,
-// or it sends false shares of the others' secrets. The caller holds the lock.
+// or it sends false shares of the others' secrets, or of one other's. The caller holds the lock.
 func (w *world) lied(p *process, data []byte) []byte {
 	r, err := secagg.DecodeRequest(data)
 	if err != nil || p.party != w.scenario.Liar || r.Step != w.scenario.Lie || r.Refuses() != nil {
@@ -46,6 +46,11 @@ func (w *world) lied(p *process, data []byte) []byte {
 	case secagg.StepShares:
 		r.Body[len(r.Body)-1] ^= 1
 	case secagg.StepUnmask:
+		if w.scenario.LieOnce {
+			r.Body[len(r.Body)-1] ^= 1
+			w.count("one false share in unmask")
+			break
+		}
 		for at := 0; at < len(r.Body); at += share {
 			r.Body[at] ^= 1
 		}
@@ -59,14 +64,17 @@ func (w *world) lied(p *process, data []byte) []byte {
 const commitment, share = 64, 32
 
 // leftOut checks whom a coordinator leaves out. It may leave out another device than the liar, if
-// what the liar sent proves only that one of the two lies, and it names the liar beside. The caller
-// holds the lock.
+// what the liar sent proves only that one of the two lies, and it names the liar beside. Where no
+// share was to spare, one of several lies; the run must end all the same. The caller holds the
+// lock.
 func (w *world) leftOut(p *party, d *report.Device) {
 	switch liar := w.scenario.Liar; {
 	case liar != "" && d.ID == liar:
 		w.count("a liar is left out")
 	case liar != "" && strings.Contains(d.Suspect, liar):
 		w.count("left out is who contradicts a liar")
+	case w.scenario.LieOnce && strings.Contains(d.Suspect, "others did"):
+		w.count("left out is one of several")
 	default:
 		w.find("only liars are left out", "%s leaves out %s: %s", p.name, d.ID, d.Suspect)
 	}

@@ -244,6 +244,7 @@ func (s *Scenario) deceive(p *plan.Plan) {
 	}
 	s.Liar = DeviceName(s.Devices - 1)
 	s.Lie = []secagg.Step{secagg.StepKeys, secagg.StepShares, secagg.StepUnmask}[p.RunKey[6]%3]
+	s.LieOnce = p.RunKey[7]%2 == 0
 	s.Core = false // a core could need it
 }
 

@@ -30,6 +30,7 @@ type Scenario struct {
 	Old          int         // number of devices of an earlier version
 	Liar         string      // the device that lies in secure aggregation; "": none
 	Lie          secagg.Step // in which it lies
+	LieOnce      bool        // in StepUnmask: about one device only
 	Witness      bool        // a passive replica provides reference digests
 	Shared       bool        // the log is a server's, not a file
 	Stored       bool        // devices have disks
