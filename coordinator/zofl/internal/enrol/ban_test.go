@@ -65,6 +65,8 @@ func (d *door) user(role grant.Role, name string) server.ClientInfo {
 
 // connects says whether a user may connect now.
 func (d *door) connects(user server.ClientInfo) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.last++
 	user.ID = d.last
 	d.came(user, d.now)
