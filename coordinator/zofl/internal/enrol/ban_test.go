@@ -63,6 +63,12 @@ func (d *door) user(role grant.Role, name string) server.ClientInfo {
 	return server.ClientInfo{User: claims.Subject, Jwt: card.JWT}
 }
 
+func (d *door) shutOut() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.out)
+}
+
 // connects says whether a user may connect now.
 func (d *door) connects(user server.ClientInfo) bool {
 	d.mu.Lock()
@@ -140,15 +146,19 @@ func TestBanIsLifted(t *testing.T) {
 		d.connects(evil)
 		d.TurnedAway("evil", 10_000, time.Now())
 		for range 3 {
+			d.mu.Lock()
 			d.out = nil
+			d.mu.Unlock()
 			time.Sleep(2 * barEvery)
 			d.now = time.Now()
-			if d.connects(evil) || len(d.out) != 1 {
+			if d.connects(evil) || d.shutOut() != 1 {
 				t.Fatalf("the broker forgot a ban, and then bars %v", d.out)
 			}
 		}
 		time.Sleep(firstBan)
 		synctest.Wait()
+		d.mu.Lock()
+		defer d.mu.Unlock()
 		if len(d.out) > 0 {
 			t.Errorf("the broker bars %v after the ban", d.out)
 		}
