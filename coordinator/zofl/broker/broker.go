@@ -243,23 +243,28 @@ var forever = time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)
 // Bar lets users of an account in no more, until the next call. The account has a JWT, which stays
 // as it is: when the server gets another one of the account, these users may come in again.
 func (b *Broker) Bar(account string, users []string) error {
-	text, err := b.server.AccountResolver().Fetch(account)
-	if err != nil {
-		return fmt.Errorf("broker: %w", err)
+	for used := ""; ; {
+		text, err := b.server.AccountResolver().Fetch(account)
+		if err != nil {
+			return fmt.Errorf("broker: %w", err)
+		}
+		if text == used {
+			return nil
+		}
+		used = text // a revocation that is stored meanwhile must not get lost, so it looks again
+		claims, err := jwt.DecodeAccountClaims(text)
+		if err != nil {
+			return fmt.Errorf("broker: %w", err)
+		}
+		for _, u := range users {
+			claims.RevokeAt(u, forever)
+		}
+		a, err := b.server.LookupAccount(account)
+		if err != nil {
+			return fmt.Errorf("broker: %w", err)
+		}
+		b.server.UpdateAccountClaims(a, claims)
 	}
-	claims, err := jwt.DecodeAccountClaims(text)
-	if err != nil {
-		return fmt.Errorf("broker: %w", err)
-	}
-	for _, u := range users {
-		claims.RevokeAt(u, forever)
-	}
-	a, err := b.server.LookupAccount(account)
-	if err != nil {
-		return fmt.Errorf("broker: %w", err)
-	}
-	b.server.UpdateAccountClaims(a, claims)
-	return nil
 }
 
 // Connect connects to the broker, over TCP unless the broker is in-process only. The server's

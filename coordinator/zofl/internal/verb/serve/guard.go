@@ -161,6 +161,12 @@ func (f *serveFlags) guardedBroker(b *broker.Broker, users logins, logger *slog.
 	nc, _, err := broker.Dial(url, "zofl serve", append(opts, users.lead...)...)
 	if err != nil {
 		observer.Close()
+		return nil, err
 	}
-	return nc, err
+	// The server loads the account at this login. It forgets a revocation that comes meanwhile.
+	if err := b.Bar(users.account, nil); err != nil {
+		nc.Close()
+		return nil, err
+	}
+	return nc, nil
 }
