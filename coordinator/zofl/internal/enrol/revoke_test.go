@@ -8,8 +8,8 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
 )
 
-// TestMissedRevocation: a broker that loads an account misses a revocation that is stored meanwhile.
-// After a call of Bar, also one that bars nobody, the broker keeps the revoked user out.
+// TestMissedRevocation: a broker that loads an account misses a revocation that comes meanwhile.
+// After a call of Bar, also of one that bars nobody, the broker keeps the revoked user out.
 func TestMissedRevocation(t *testing.T) {
 	d, b := guarded(t)
 	user := enrolled(t, d, grant.Device, "pi")
