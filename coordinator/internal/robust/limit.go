@@ -2,24 +2,23 @@ package robust
 
 import "github.com/zofl/zofl/plan"
 
+// Limits of one contribution by the number of contributors to its round.
+//
 // One device of few must not count for more than another, because it could undo what the others
 // learn. One device of many may count for more, because honest contributions differ in length.
 // Contributions beyond [plan.UsualBound], or a larger bound, do not count at all: honest devices
 // hardly send any, unless one alone has a label, so that any length that were left of such a
 // contribution would mostly do harm.
-const (
-	fewest  = 3   // contributors among whom one is a minority
-	few     = 6   // contributors from which on one counts as 1.5
-	several = 1.5 // usual contributions
-	eighth  = 8
-)
+
+// minority is the number of contributors among whom one is a minority.
+const minority = 3
 
 // most returns how many usual contributions one contribution to a round of count counts as.
 func most(count int) float64 {
-	if count < few {
+	if count < 6 {
 		return 1
 	}
-	return max(several, float64(count)/eighth)
+	return max(1.5, float64(count)/8)
 }
 
 // limited returns the usual length in a round that limits contributions by the number of
@@ -28,7 +27,7 @@ func most(count int) float64 {
 // become longer. Most contributors decide limited, and the log decides [Bounds.scale], so that they
 // can only do so much.
 func (g *Bounds) limited() float64 {
-	if g.plan.Bound == 0 || g.rooted() || g.count < fewest {
+	if g.plan.Bound == 0 || g.rooted() || g.count < minority {
 		return 0
 	}
 	return max(g.own.safe(), g.past.steepest/room)

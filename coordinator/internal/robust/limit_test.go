@@ -30,7 +30,7 @@ func TestOneOfFew(t *testing.T) {
 						g.limitOf(ones(30, 5)), most)
 				}
 			}
-			limits := bound <= plan.UsualBound && n >= fewest
+			limits := bound <= plan.UsualBound && n >= minority
 			if g.Out(ones(30, 10)) != limits || g.Out(ones(30, 7.9)) {
 				t.Errorf("%d devices, bound %v: out is %v, want %v", n, bound, g.Out(ones(30, 10)), limits)
 			}

@@ -231,9 +231,9 @@ func (s *speech) robust() {
 		of = "mean longer than %g medians of earlier means"
 	}
 	s.sayIf(s.Bound > 0, "A "+of+" is cut to that.", s.Bound)
-	s.sayIf(s.Bound > 0 && len(s.Roots) == 0 && !s.Summed(), "One of n devices counts as n/8 medians "+
-		"at most, but as 1 in any round of few, and as 1.5 from 6 on. A contribution longer than %g "+
-		"medians does not count. With bound=0 the few count in full: for devices that you trust.",
+	s.sayIf(s.Bound > 0 && len(s.Roots) == 0 && !s.Summed(), "In a round of 3 to 5 devices one counts "+
+		"as 1 median at most, of 6 to 12 as 1.5, of more as an eighth of their number. Beyond %g "+
+		"medians it does not count. Set bound=0 if a device has what no other has, and you trust all.",
 		max(s.Bound, plan.UsualBound))
 	s.sayIf(s.ClaimBound > 0 && s.Weights != plan.Equal, "A device counts for %g medians of samples "+
 		"at most.", s.ClaimBound)
