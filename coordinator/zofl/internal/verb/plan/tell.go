@@ -231,9 +231,10 @@ func (s *speech) robust() {
 		of = "mean longer than %g medians of earlier means"
 	}
 	s.sayIf(s.Bound > 0, "A "+of+" is cut to that.", s.Bound)
-	s.sayIf(s.Bound > 0 && len(s.Roots) == 0 && !s.Summed(), "In a round of 3 to 5 devices one counts "+
-		"as 1 median at most, of 6 to 12 as 1.5, of more as an eighth of their number. Beyond %g "+
-		"medians it does not count. Set bound=0 if a device has what no other has, and you trust all.",
+	s.sayIf(s.Bound > 0 && len(s.Roots) == 0 && !s.Summed(), "In a round of 3 to 5 devices one "+
+		"counts as 1 median at most, of 6 to 12 as 1.5, of more as an eighth of their number. "+
+		"Beyond %g medians it does not count. Set bound=0 if a device has what no other has, and "+
+		"you trust all.",
 		max(s.Bound, plan.UsualBound))
 	s.sayIf(s.ClaimBound > 0 && s.Weights != plan.Equal, "A device counts for %g medians of samples "+
 		"at most.", s.ClaimBound)
