@@ -53,6 +53,11 @@ func (o *countingLoss) Loss(ctx context.Context, x []float32, b objective.Batch)
 	if call == 0 {
 		o.asked = o.w.asks(b)
 	}
+	if call == 0 && o.w.scenario.Plan.Summed() {
+		// The device asks for keys meanwhile. Else the Go runtime would choose which of its two
+		// goroutines a crash meets.
+		<-time.After(time.Duration(1+o.device) * time.Nanosecond)
+	}
 	luck := o.luck(b.N, uint64(o.began), uint64(b.Step), uint64(call))
 	asked, base := o.asked, float64(o.began) // a call of a later life may change them meanwhile
 	finds := asked == survey.Mu || asked == survey.Step
