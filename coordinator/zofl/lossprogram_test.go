@@ -27,6 +27,8 @@ type parent struct {
 	losses  int
 	devices map[string]int // losses by device
 	path    string
+	told    []string                 // of progress
+	follow  func(line string) string // answers progress
 }
 
 // run runs a command with --stdio, and returns what it wrote to standard error.
@@ -71,6 +73,9 @@ func (p *parent) answer(line string) string {
 	case "map":
 		p.path = args["path"]
 		return "ok"
+	case "progress":
+		p.told = append(p.told, rest)
+		return p.follow(rest)
 	case "evaluate":
 		return fmt.Sprint("metrics ", math.Sqrt(p.bowls(1)[0]), " samples=7")
 	}

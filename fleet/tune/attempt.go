@@ -15,6 +15,7 @@ import (
 type attempt struct {
 	trial  Trial
 	plan   *plan.Plan
+	params []float32 // the model after it
 	curve  []float64 // training losses by round
 	failed error     // why the attempt failed; nil: it did not
 }
@@ -52,6 +53,7 @@ func (t *tuning) try(ctx context.Context, stage string, p *plan.Plan, rounds uin
 		a.plan = result.Plan
 		a.trial.Step = *t.step.of(a.plan)
 	}
+	a.params = result.Params
 	a.trial.Rounds, a.trial.Queries = uint64(len(a.curve)), result.Queries
 	switch {
 	case ctx.Err() != nil:

@@ -127,7 +127,7 @@ func (t *tuning) isRival(own *attempt) bool {
 // choose makes an attempt the best attempt so far. If devices found its step, the tuned plan still
 // lets the devices find the step.
 func (t *tuning) choose(a *attempt) {
-	t.best, t.result.Loss = a, a.trial.Loss
+	t.best, t.result.Loss, t.result.Params = a, a.trial.Loss, a.params
 	p := *a.plan
 	t.plan = &p
 	tuned := t.result.Plan

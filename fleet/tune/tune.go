@@ -67,6 +67,7 @@ type Result struct {
 	Plan    *plan.Plan // the tuned plan
 	Field   string     // the field of the step: "step" or "server_step"
 	Loss    float64    // of the best trial
+	Params  []float32  // the model after the best trial; nil if none was run
 	Start   float64    // loss of the first parameters
 	Trials  []Trial    // in order
 	Reasons []string   // sentences: what Run chose, and why

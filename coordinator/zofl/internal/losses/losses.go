@@ -145,6 +145,14 @@ func (l *Source) Ready(ctx context.Context) error {
 	}
 }
 
+// Follower returns what tells the program of progress, or nil if nobody wants to know.
+func (l *Source) Follower() func(ctx context.Context, line string) (stop bool, err error) {
+	if l.program == nil || !l.program.Follows() {
+		return nil
+	}
+	return l.program.Tell
+}
+
 // Losses returns the losses of a plan's devices.
 func (l *Source) Losses(p *plan.Plan, devices int, seed uint64) (
 	list []clientobjective.Objective, err error) {

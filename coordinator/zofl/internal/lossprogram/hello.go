@@ -17,6 +17,7 @@ const mostPoints = 4096
 type hello struct {
 	dim, samples, points int
 	evaluate, gradient   bool
+	progress             bool // it wants to know what happens, and may end a run
 }
 
 // parseHello reads the answer to the first request. parseHello ignores unknown keys, so that the
@@ -62,7 +63,8 @@ func (h *hello) set(key, value string) error {
 		}
 		*n.to = v
 	}
-	flags := map[string]*bool{"evaluate": &h.evaluate, "gradient": &h.gradient}
+	flags := map[string]*bool{"evaluate": &h.evaluate, "gradient": &h.gradient,
+		"progress": &h.progress}
 	if to, ok := flags[key]; ok {
 		v, err := strconv.ParseBool(value)
 		if err != nil {

@@ -34,6 +34,10 @@ type beginLine struct {
 	Rounds  uint64 `json:"rounds"` // that the plan has
 }
 
+func begun(r *Run) beginLine {
+	return beginLine{headOf("begin", r), r.Number, r.Of, r.Devices, r.Plan.Rounds}
+}
+
 // A rowLine is a round.
 type rowLine struct {
 	head
@@ -64,9 +68,7 @@ type Lines struct{ out *json.Encoder }
 func NewLines(out io.Writer) *Lines { return &Lines{json.NewEncoder(out)} }
 
 // Begin implements [Sink].
-func (l *Lines) Begin(r *Run) error {
-	return l.out.Encode(beginLine{headOf("begin", r), r.Number, r.Of, r.Devices, r.Plan.Rounds})
-}
+func (l *Lines) Begin(r *Run) error { return l.out.Encode(begun(r)) }
 
 // Round implements [Sink].
 func (l *Lines) Round(r *Run, row Row) error { return l.out.Encode(roundLine(r, row)) }

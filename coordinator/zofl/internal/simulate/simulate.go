@@ -30,6 +30,7 @@ type Config struct {
 	// Devices returns the losses of a run's devices. The plan's members gives their number.
 	Devices func(p *plan.Plan, seed uint64) ([]objective.Objective, error)
 	Initial []float32 // the first parameters, for a plan with initial=given
+	Queries uint64    // bounds the loss evaluations of a run's devices together; 0: no bound
 	// Lead calls Ready, unless nil, before each run. Ready returns when the devices can evaluate
 	// losses. An error of Ready ends the simulation.
 	Ready func(ctx context.Context) error
@@ -57,6 +58,7 @@ type Run struct {
 
 	Rows    []Row // so far
 	Outcome Outcome
+	Params  []float32 // the model, while sinks learn of the end
 }
 
 // An Outcome is how a run ended.
@@ -72,9 +74,11 @@ type Outcome struct {
 	Up      Number `json:"up"` // as in the last row
 	Down    Number `json:"down"`
 	Seconds Number `json:"seconds"`
-	// Ended is "rounds", a condition on a metric, "diverged", "paused", "interrupted" or "failed".
+	// Ended is "rounds", a condition on a metric, "stopped" by whoever was told of a round,
+	// "diverged", "paused", "interrupted" or "failed".
 	Ended string `json:"ended"`
-	Err   error  `json:"-"` // why, unless the run came to its end
+	Err   error  `json:"-"`               // why, unless the run came to its end
+	Model string `json:"model,omitempty"` // the file of the model, if it is stored
 	// Warning says which devices no longer took part when the run came to its end, and why. In the
 	// first run, Warning also says if a device's gradient does not fit its loss.
 	Warning string  `json:"warning,omitempty"`
@@ -172,20 +176,27 @@ func lead(ctx context.Context, c *Config, r *Run) error {
 	}
 	seconds, unwritten := 0.0, error(nil)
 	result, err := fleet.Run(ctx, keyed(r.Plan, r.Seed), devices, fleet.Options{
-		Initial: c.Initial, Checked: c.Checked || r.Number > 1,
+		Initial: c.Initial, Checked: c.Checked || r.Number > 1, Queries: c.Queries,
 		Progress: func(round fleet.Round) error {
 			row := rowOf(round, r.Devices, seconds, r.Plan.Metrics)
 			seconds += round.Seconds
 			r.Rows = append(r.Rows, row)
-			unwritten = c.tell(func(s Sink) error { return s.Round(r, row) })
-			return unwritten
+			err := c.tell(func(s Sink) error { return s.Round(r, row) })
+			if !errors.Is(err, fleet.ErrStop) {
+				unwritten = err
+			}
+			return err
 		},
 	})
 	if unwritten != nil {
 		return unwritten
 	}
 	r.Outcome = outcome(ctx, r, result, err)
-	if err := c.tell(func(s Sink) error { return s.End(r) }); err != nil {
+	if result != nil {
+		r.Params = result.Params
+	}
+	err = c.tell(func(s Sink) error { return s.End(r) })
+	if r.Params = nil; err != nil {
 		return err
 	}
 	switch r.Outcome.Ended {

@@ -23,13 +23,13 @@ import (
 // simulateFlags are the flags of `zofl simulate`.
 type simulateFlags struct {
 	losses.Source
-	out           string
-	force, asJSON bool
-	initial       modelfile.Choice
-	rounds        uint64
-	every         uint32
-	seeds         int
-	sweep         []string
+	out, models     string
+	force, asJSON   bool
+	initial         modelfile.Choice
+	rounds, queries uint64
+	every           uint32
+	seeds           int
+	sweep           []string
 
 	axes []simulate.Axis
 }
@@ -79,6 +79,10 @@ differ by their settings only.`,
 	flags.Uint64Var(&f.rounds, "rounds", 0, "rounds of each run; 0: the plan's")
 	flags.Uint32Var(&f.every, "every", 0, "measure the metrics after every so many records, "+
 		"mostly rounds, and after the last: eval_every; 0: as the plan says")
+	flags.Uint64Var(&f.queries, "queries", 0, "loss evaluations of all devices of a run together, "+
+		"at most; 0: as many as its rounds take")
+	flags.StringVar(&f.models, "models", "", "store the model of each run in this directory, as "+
+		"RUN.npy")
 	f.Source.Flags(cmd)
 	f.initial.Flags(cmd)
 	flags.BoolVar(&f.asJSON, "json", false, "print a line of JSON for each round, in place of a table")
@@ -169,7 +173,7 @@ func (f *simulateFlags) shaped(cmd *cobra.Command, p *plan.Plan) *plan.Plan {
 
 // simulate leads the runs, and shows them.
 func (f *simulateFlags) simulate(cmd *cobra.Command, p *plan.Plan) error {
-	c := &simulate.Config{Plan: p, Axes: f.axes, Devices: f.devices(),
+	c := &simulate.Config{Plan: p, Axes: f.axes, Devices: f.devices(), Queries: f.queries,
 		Checked: f.Asked.Stdio} // the Python package compares gradients itself
 	for i := range f.seeds {
 		c.Seeds = append(c.Seeds, f.Data.Seed+uint64(i))
@@ -195,14 +199,22 @@ func (f *simulateFlags) simulate(cmd *cobra.Command, p *plan.Plan) error {
 		}
 		c.Sinks = append(c.Sinks, dir)
 	}
-	if f.asJSON {
+	if f.models != "" {
+		if err := os.MkdirAll(f.models, 0o755); err != nil {
+			return cli.NewFileFault("--models", f.models, err)
+		}
+		c.Sinks = append(c.Sinks, simulate.Models(f.models))
+	}
+	if follow := f.Follower(); follow != nil {
+		c.Sinks = append(c.Sinks, simulate.NewTold(ctx, follow))
+	} else if f.asJSON {
 		c.Sinks = append(c.Sinks, simulate.NewLines(cmd.OutOrStdout()))
 	}
 	progress := newRunsBar(os.Stderr, runs)
 	if !f.asJSON || !f.Asked.Stdio { // else the lines of JSON go to the same output
 		c.Sinks = append(c.Sinks, progress)
 	}
-	err = simulate.Lead(ctx, c, runs)
+	err = asFlag(simulate.Lead(ctx, c, runs))
 	progress.Finish()
 	if dir != nil {
 		err = errors.Join(err, dir.Close(runs))

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/losses"
 	"github.com/zofl/zofl/coordinator/zofl/internal/modelfile"
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
+	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
 	"github.com/zofl/zofl/fleet"
 	"github.com/zofl/zofl/fleet/tune"
 	"github.com/zofl/zofl/plan"
@@ -27,6 +29,7 @@ import (
 type tuneFlags struct {
 	losses.Source
 	out, plot       string
+	model           string
 	initial         modelfile.Choice
 	force, asJSON   bool
 	queries, rounds uint64
@@ -75,6 +78,8 @@ the run to the best state so far.`,
 	flags.StringVarP(&f.out, "out", "o", "", "store the tuned plan in this file")
 	flags.BoolVar(&f.force, "force", false, "replace the files of --out and --plot, if there are some")
 	flags.StringVar(&f.plot, "plot", "", "store a plot of the losses by step in this file, an SVG")
+	flags.StringVar(&f.model, "model", "", "store the model of the best trial in this file, .f32 or "+
+		".npy: a place to begin the run")
 	flags.Uint64Var(&f.queries, "queries", 0, "loss evaluations of all devices together, at most; "+
 		"0: as many as 400 rounds and the brackets take, or with --run its trials")
 	flags.Uint64Var(&f.rounds, "rounds", 50,
@@ -98,6 +103,14 @@ func (f *tuneFlags) check(cmd *cobra.Command, args []string) ([]string, error) {
 	}
 	if err := checkNew("--plot", f.plot, f.force); err != nil {
 		return nil, err
+	}
+	if f.model != "" {
+		if err := vector.CheckName(f.model); err != nil {
+			return nil, cli.Usage(fmt.Errorf("--model: %w", err))
+		}
+		if err := checkNew("--model", f.model, false); err != nil {
+			return nil, err
+		}
 	}
 	if f.live.run != "" {
 		return nil, f.live.check(cmd, args)
@@ -144,25 +157,29 @@ func (f *tuneFlags) tune(cmd *cobra.Command, name string) error {
 	if f.queries == 0 {
 		c.Queries = tune.Budget(p, len(c.Devices))
 	}
-	bar, spent := terminal.NewBar(os.Stderr, "query", c.Queries), uint64(0)
-	c.Progress = func(trial tune.Trial) {
-		spent += trial.Queries
-		bar.Show(spent, trial.Stage)
-	}
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	bar := terminal.NewBar(os.Stderr, "query", c.Queries)
+	c.Progress = f.follow(ctx, end, bar, c.Queries)
 	r, err := tune.Run(ctx, c)
 	bar.Finish()
+	if errors.Is(err, fleet.ErrStop) {
+		r.Reasons = append(r.Reasons, "The program ended the search: the rest was not tried.")
+		err = nil
+	}
 	if err != nil {
 		if r != nil && len(r.Trials) > 0 && !f.asJSON {
 			printTrials(cmd.OutOrStdout(), r)
 		}
-		if fault := (*fleet.OptionError)(nil); errors.As(err, &fault) { // a flag has the option's name
-			return cli.Usage(fmt.Errorf("--%s %v: %s", strings.ToLower(fault.Option), fault.Value,
-				fault.Remedy))
-		}
-		return cli.AsUsage(err)
+		return cli.AsUsage(asFlag(err))
 	}
 	if err := f.storePlot(r); err != nil {
 		return err
+	}
+	if f.model != "" && r.Params != nil {
+		if err := vector.Write(f.model, r.Params); err != nil {
+			return cli.FileFault("--model", f.model, err)
+		}
 	}
 	if f.out != "" {
 		if err := replacePlan(f.out, r.Plan, f.force); err != nil {

@@ -119,18 +119,22 @@ type TrialLine struct {
 	Outcome       string   `json:"outcome,omitempty"` // "diverged", "paused" or "dropped"
 }
 
+func lineOfTrial(t tune.Trial) TrialLine {
+	line := TrialLine{Stage: t.Stage, Mu: t.Mu, Step: t.Step, Perturbations: t.Perturbations,
+		Batch: t.Batch, Rounds: t.Rounds, Queries: t.Queries, Loss: finite(t.Loss)}
+	if t.Stage == "mu" {
+		line.Ratio = finite(t.Ratio)
+	} else if line.Loss == nil {
+		line.Outcome = outcome(t)
+	}
+	return line
+}
+
 // encode prints the result as JSON.
 func (f *tuneFlags) encode(out io.Writer, r *tune.Result, budget uint64) error {
 	var trials []TrialLine
 	for _, t := range r.Trials {
-		line := TrialLine{Stage: t.Stage, Mu: t.Mu, Step: t.Step, Perturbations: t.Perturbations,
-			Batch: t.Batch, Rounds: t.Rounds, Queries: t.Queries, Loss: finite(t.Loss)}
-		if t.Stage == "mu" {
-			line.Ratio = finite(t.Ratio)
-		} else if line.Loss == nil {
-			line.Outcome = outcome(t)
-		}
-		trials = append(trials, line)
+		trials = append(trials, lineOfTrial(t))
 	}
 	return json.NewEncoder(out).Encode(struct {
 		Plan    *planfile.Plan `json:"plan"`
