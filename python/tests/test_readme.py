@@ -28,12 +28,13 @@ def test_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = set(threading.enumerate())
     page = ROOT / "python/README.md"
     found = blocks(page)
-    assert len(found) == 4
+    assert len(found) == 5
     for line, text in found:
         exec(compile("\n" * line + text, str(page), "exec"), names)
     for t in set(threading.enumerate()) - before:
         t.join(300)
         assert not t.is_alive()
+    assert names["r"].success and names["r"].fun < 1 and "<path" in names["r"].svg()
     assert names["result"].ended and names["result"].model.shape == (20,)
     assert names["history"].losses.shape == (6, 10)
     assert names["tuned"].plan["step"] > 0

@@ -18,9 +18,10 @@ import numpy as np
 
 from .arrays import loaded
 from .binary import Flag, arguments
+from .calls import functions
 from .errors import Error
 from .process import Child, Event, log
-from .protocol import Evaluate, Functions, Gradient, Loss, Losses, Vector
+from .protocol import Evaluate, Gradient, Loss, Losses, Vector
 from .talk import talk
 
 _TURN = 0.5  # seconds: on Windows Ctrl-C does not end a wait without an end
@@ -72,7 +73,8 @@ class Device:
                  **flags: Flag) -> None:
         if dim < 1:
             raise ValueError(f"dim={dim}: give the plan's dim, the number of parameters")
-        self._functions = Functions(loss, losses, gradient, evaluate, dim, samples, points)
+        self._functions = functions(loss, losses, gradient, evaluate, dim=dim, samples=samples,
+                                    points=points)
         self._flags: dict[str, Flag] = {"url": url, "run": run, "id": id, "store": store, **flags}
         self._progress, self._strict = progress, strict
         self._lock = threading.Lock()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -58,12 +59,34 @@ def plan(preset: str = "zofl", *, run: str = "run", dim: int = 0,
     flags: dict[str, Flag] = {"preset": preset, "run": run, "dim": dim or None,
                               "segments": segments, "secret": secret, "epsilon": epsilon,
                               "liars": liars}
-    p = _shown([*arguments(flags), *_sets(fields.items())])
+    p = new(flags, fields)
     for warning in p.warnings:
         if warning not in _told:
             _told.add(warning)
             log.warning("plan %s: %s", p["run"], warning)
     return p
+
+
+def new(flags: Mapping[str, Flag], fields: Mapping[str, Value]) -> Plan:
+    """A plan that `zofl plan` makes."""
+    return _shown([*arguments(flags), *_sets(fields.items())])
+
+
+def begun(plan: Mapping[str, Any] | str | os.PathLike[str], initial: str | os.PathLike[str],
+          dim: int) -> Plan:
+    """A plan whose run begins at the model in a file. A plan that has a model stays as it is."""
+    with tempfile.TemporaryDirectory(prefix="zofl-") as scratch:
+        file = os.fspath(plan) if not isinstance(plan, Mapping) else os.path.join(scratch, "plan")
+        if isinstance(plan, Mapping):
+            Plan(plan).save(file)
+        p = _shown([file])
+        if p.get("dim", dim) != dim:
+            raise ValueError(f"the plan's dim is {p['dim']}, and the model has {dim} parameters: "
+                             "give both the same")
+        if p.get("initial") == "given":
+            return p
+        own = [("segments", p["segments"])] if p.get("segments") else []
+        return _shown([file, f"--initial={initial}", *_sets(own)])
 
 
 _told: set[str] = set()  # warnings that were logged

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import mmap
@@ -16,9 +17,10 @@ import numpy.typing as npt
 from .batch import Batch
 
 Vector = npt.NDArray[np.float32]
-Loss = Callable[[Vector, Batch], SupportsFloat]
-Losses = Callable[[Vector, Batch], Sequence[SupportsFloat]]
-Gradient = Callable[[Vector, Batch], tuple[SupportsFloat, npt.ArrayLike]]
+# Each gets x, or with x0 what has its structure, and may take the batch.
+Loss = Callable[..., SupportsFloat]
+Losses = Callable[..., Sequence[SupportsFloat]]
+Gradient = Callable[..., tuple[SupportsFloat, Any]]
 
 
 class Metrics(NamedTuple):
@@ -28,7 +30,8 @@ class Metrics(NamedTuple):
     samples: int = 1
 
 
-Evaluate = Callable[[Vector, str], Union[Metrics, Sequence[SupportsFloat]]]
+Evaluate = Callable[..., Union[Metrics, Sequence[SupportsFloat]]]
+Progress = Callable[[dict[str, Any]], bool]  # takes an event; whether to end what goes on
 
 _LONGEST = 1000  # bytes of an error's text
 _AT_ONCE = 1 << 22  # numbers of a request that a loss of one point is asked for at once
@@ -57,6 +60,7 @@ class Functions:
     dim: int = 0  # 0: whatever the plan has
     samples: int = 0  # 0: not said
     points: int = 16  # of losses: how many in one call, at most
+    progress: Progress | None = None  # of simulate and tune
 
     def __post_init__(self) -> None:
         if self.loss is not None and self.losses is not None:
@@ -80,6 +84,8 @@ class Functions:
             words.append("gradient=1")
         if self.evaluate:
             words.append("evaluate=1")
+        if self.progress:
+            words.append("progress=1")
         return " ".join(words)
 
     def all_losses(self, xs: Vector, batch: Batch) -> list[SupportsFloat]:
@@ -132,9 +138,14 @@ class Answers:
         self._shown = self._points  # the same, read-only: what functions see
 
     def answer(self, line: str) -> str:
-        """The answer to a request. KeyboardInterrupt and other exits leave it in any case."""
+        """The answer to a request.
+
+        KeyboardInterrupt and other exits leave it in any case, as does what follows the progress.
+        """
+        verb, _, rest = line.rstrip("\n").partition(" ")
+        if verb == "progress" and self.functions.progress is not None:
+            return "ok stop" if self.functions.progress(json.loads(rest)) else "ok"
         try:
-            verb, _, rest = line.rstrip("\n").partition(" ")
             if verb == "hello":
                 return self._hello(rest)
             if verb == "map":
@@ -249,8 +260,13 @@ def _batch(said: dict[str, str]) -> Batch:
 
 def _number(value: Any) -> str:
     """A number as the protocol has it; NaN and infinities are the requester's to refuse."""
+    return repr(as_number(value))
+
+
+def as_number(value: Any) -> float:
+    """A loss or metric."""
     try:
-        return repr(float(value))
+        return float(value.detach() if hasattr(value, "detach") else value)
     except (TypeError, ValueError):
         shape = f" of shape {value.shape}" if isinstance(value, np.ndarray) else ""
         raise TypeError(f"a loss or metric is a {type(value).__name__}{shape}: return one number, "

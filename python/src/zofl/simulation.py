@@ -7,163 +7,90 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from typing import Any, overload
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .batch import Batch
 from .binary import Flag, arguments
+from .calls import functions
+from .chart import Numbers
 from .errors import Error
-from .plans import Plan
-from .process import Event, log
+from .follow import Follower, Heard
+from .plans import Plan, begun
+from .process import log
 from .protocol import Evaluate, Functions, Gradient, Loss, Losses, Vector
+from .runs import History, Run
 from .talk import talk
+from .tree import Train, Tree
 
-Numbers = npt.NDArray[np.float64]
+__all__ = ["History", "Run", "simulate"]
 
-
-@dataclass
-class Run:
-    """A run with one setting and one seed, round by round. What is not known is NaN."""
-
-    name: str
-    seed: int
-    settings: dict[str, str]  # of the fields that were swept
-    rows: list[Event] = field(default_factory=list)  # as `zofl simulate --json` prints rounds
-    ended: str = ""  # "rounds", a metric's condition, "diverged", "paused", "interrupted", "failed"
-    error: str = ""  # why, if the run did not come to its end
-    final: Event = field(default_factory=dict)  # as `zofl simulate --json` prints the end
-
-    def column(self, name: str) -> Numbers:
-        """A value of all rounds: loss, step, round_step, mu, perturbations, contributors, ..."""
-        return np.array([_number(row.get(name)) for row in self.rows], np.float64)
-
-    @property
-    def losses(self) -> Numbers:
-        """The mean training loss where each round began."""
-        return self.column("loss")
-
-    @property
-    def queries(self) -> Numbers:
-        """Loss evaluations of all devices, so far."""
-        return self.column("queries")
-
-    @property
-    def bytes_up(self) -> Numbers:
-        """Bytes that a device sent so far: the mean over devices."""
-        return self.column("up")
-
-    @property
-    def bytes_down(self) -> Numbers:
-        """Bytes that a device received so far: the mean over devices."""
-        return self.column("down")
-
-    @property
-    def metrics(self) -> dict[str, Numbers]:
-        """The plan's metrics by name: NaN for rounds after which they were not measured."""
-        rows = [row.get("metrics") or {} for row in self.rows]
-        names = list(dict.fromkeys(name for row in rows for name in row))
-        return {name: np.array([_number(row.get(name)) for row in rows]) for name in names}
+Given = Mapping[str, Any] | str | os.PathLike[str] | None  # as a plan
 
 
-class History(Sequence[Run]):
-    """The runs of a simulation. Arrays have a row for each run, and a column for each round."""
-
-    def __init__(self, runs: Sequence[Run] = ()) -> None:
-        self.runs = list(runs)
-
-    @overload
-    def __getitem__(self, at: int) -> Run: ...
-    @overload
-    def __getitem__(self, at: slice) -> History: ...
-    def __getitem__(self, at: int | slice) -> Run | History:
-        return History(self.runs[at]) if isinstance(at, slice) else self.runs[at]
-
-    def __len__(self) -> int:
-        return len(self.runs)
-
-    def __repr__(self) -> str:
-        rounds = max((len(r.rows) for r in self.runs), default=0)
-        return f"<{len(self)} runs of up to {rounds} rounds>"
-
-    @property
-    def losses(self) -> Numbers:
-        return self._together([r.losses for r in self.runs])
-
-    @property
-    def queries(self) -> Numbers:
-        return self._together([r.queries for r in self.runs])
-
-    @property
-    def bytes_up(self) -> Numbers:
-        return self._together([r.bytes_up for r in self.runs])
-
-    @property
-    def bytes_down(self) -> Numbers:
-        return self._together([r.bytes_down for r in self.runs])
-
-    @property
-    def metrics(self) -> dict[str, Numbers]:
-        all_ = [r.metrics for r in self.runs]
-        names = list(dict.fromkeys(name for m in all_ for name in m))
-        none = np.empty(0)
-        return {name: self._together([m.get(name, none) for m in all_]) for name in names}
-
-    @staticmethod
-    def _together(rows: list[Numbers]) -> Numbers:
-        out = np.full((len(rows), max(map(len, rows), default=0)), np.nan)
-        for to, row in zip(out, rows):
-            to[: len(row)] = row
-        return out
-
-    def heard(self, event: Event) -> None:
-        """Takes an event of `zofl simulate --json`."""
-        if event["event"] == "begin":
-            self.runs.append(Run(event["run"], event["seed"], event["settings"]))
-        elif event["event"] == "round":
-            self.runs[-1].rows.append(event)
-        elif event["event"] == "end":
-            run = self.runs[-1]
-            run.ended, run.error, run.final = event["ended"], event.get("error", ""), event
-            if event.get("warning"):
-                log.warning("%s: %s", run.name, event["warning"])
-
-
-def simulate(loss: Loss | None = None,
-             plan: Mapping[str, Any] | str | os.PathLike[str] | None = None, *,
-             devices: int = 0, seeds: int = 1, rounds: int = 0, sweep: Sequence[str] = (),
+def simulate(loss: Loss | None = None, plan: Given = None, *,
+             devices: int = 0, seeds: int = 1, seed: int | None = None, rounds: int = 0,
+             queries: int = 0, sweep: Sequence[str] = (),
+             initial: Any = None, train: Train = None,
              losses: Losses | None = None, gradient: Gradient | None = None,
              evaluate: Evaluate | None = None, samples: int = 0, points: int = 64,
-             progress: Callable[[Event], None] | None = None, strict: bool = True,
-             **flags: Flag) -> History:
+             callback: Callable[[Run], Any] | None = None, patience: int = 0,
+             progress: Heard = None, strict: bool = True, **flags: Flag) -> History:
     """Leads a plan on so many devices in this process, with each of so many seeds.
 
     history = zofl.simulate(loss, plan, devices=1000, seeds=3, sweep=["step=1e-3,1e-2"])
 
     batch.device says for which device loss(x, batch) is asked. The functions are those of `Device`,
     but that what they raise ends the simulation; with strict=False it costs the device its round.
-    Flags are those of `zofl simulate`, with _ for -.
+    With initial, and train, all runs begin there, and x has its structure, as x0 of `minimize`.
+
+    callback(run) is called after each round, with the run so far: it ends the run if it returns
+    true or raises StopIteration. patience ends a run whose loss was never better in so many rounds.
+    queries bounds the losses of all devices of a run together. progress=False shows no line, and
+    progress(event) gets each event of `zofl simulate --json`. Other flags are those of `zofl
+    simulate`, with _ for -.
     """
     history = History()
-
-    def heard(event: Event) -> None:
-        history.heard(event)
-        if progress is not None:
-            progress(event)
-
-    with stored(plan) as (file, dim):
-        functions = checked(Functions(loss, losses, gradient, evaluate, dim, samples, points))
-        said: dict[str, Flag] = {"devices": devices, "seeds": seeds, "rounds": rounds,
-                                 "sweep": sweep, **flags}
-        try:
-            talk(functions, "simulate", file, *arguments(said), heard=heard, strict=strict)
-        except Error as error:
-            if error.code != 1 or not history or not all(run.ended for run in history):
-                raise
-            log.warning("%s", error)  # no run came to its end: how each ended tells more
+    tree = tree_of(initial, train)
+    with stored(plan, tree) as (file, dim, begin), Follower(
+            history, "simulate", tree, callback, patience, progress, queries) as follower:
+        asked = checked(functions(loss, losses, gradient, evaluate, tree=tree, dim=dim,
+                                  samples=samples, points=points))
+        said: dict[str, Flag] = {"devices": devices, "seeds": seeds, "seed": seed, "rounds": rounds,
+                                 "queries": queries, "sweep": sweep, **flags}
+        said.update({"initial": begin} if tree else {"initial": initial, "train": train})
+        if failed := lead(asked, file, said, follower, strict):
+            log.warning("%s", failed)  # no run came to its end: how each ended tells more
     return history
+
+
+def tree_of(initial: Any, train: Train) -> Tree | None:
+    """The structure of what runs begin with, unless that is a model's file."""
+    if initial is None or isinstance(initial, (str, os.PathLike)):
+        return None
+    return Tree(initial, train)
+
+
+def lead(asked: Functions, file: str, said: Mapping[str, Flag], follower: Follower,
+         strict: bool) -> Error | None:
+    """Runs `zofl simulate`, with models and the follower. Returns why no run came to its end."""
+    failed = None
+    done: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory(prefix="zofl-") as models:
+        try:
+            talk(replace(asked, progress=follower), "simulate", file, *arguments(said),
+                 f"--models={models}", heard=done.append, strict=strict)
+        except Error as error:
+            runs = follower.history.runs
+            if error.code != 1 or not runs or not all(run.ended for run in runs):
+                raise
+            failed = error
+    for event in done:
+        follower(event)
+    return failed
 
 
 def checked(functions: Functions) -> Functions:
@@ -247,18 +174,19 @@ def _numbers(found: Any) -> Numbers:
 
 
 @contextmanager
-def stored(plan: Mapping[str, Any] | str | os.PathLike[str] | None) -> Iterator[tuple[str, int]]:
-    """A plan's file, and its dim."""
+def stored(plan: Given, tree: Tree | None = None) -> Iterator[tuple[str, int, Path | None]]:
+    """A plan's file and dim. With a tree it is a plan that begins there, beside a file of it."""
     if plan is None:
         raise ValueError("no plan: give plan, what zofl.plan returns or the name of a file")
-    if not isinstance(plan, Mapping):
-        yield os.fspath(plan), int(Plan.load(plan)["dim"])
+    if tree is None and not isinstance(plan, Mapping):
+        yield os.fspath(plan), int(Plan.load(plan)["dim"]), None
         return
     with tempfile.TemporaryDirectory(prefix="zofl-") as scratch:
         file = os.path.join(scratch, "plan.json")
+        initial = None
+        if tree is not None:
+            initial = tree.save(Path(scratch))
+            plan = begun(plan, initial, tree.dim)
+        assert isinstance(plan, Mapping)
         Plan(plan).save(file)
-        yield file, int(plan.get("dim", 0))
-
-
-def _number(value: Any) -> float:
-    return math.nan if value is None else float(value)
+        yield file, int(plan.get("dim", 0)), initial

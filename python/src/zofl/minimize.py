@@ -1,0 +1,260 @@
+"""minimize: the shortest way from a loss to a model."""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import chart
+from .batch import Batch
+from .binary import Flag
+from .bounds import boxed
+from .calls import functions
+from .chart import Numbers
+from .errors import Error
+from .follow import Follower, Heard
+from .plans import Plan, Value, begun, new
+from .protocol import Evaluate, Functions, Gradient, Loss, Losses, Vector, as_number
+from .runs import History, Run
+from .simulation import checked, lead
+from .tree import Train, Tree
+
+_ROUNDS = 300
+_ROUNDS_IN_BOUNDS = 30  # of fzoos, whose rounds take more losses
+
+
+@dataclass(repr=False)
+class OptimizeResult:
+    """What minimize found, with the names of scipy.optimize.OptimizeResult."""
+
+    x: Any  # the model, in the structure of x0
+    fun: float  # the loss at x, of all data: measured again at the end
+    nfev: int  # how often the loss was evaluated, with the checks before and after
+    nit: int  # rounds
+    success: bool  # whether the run came to its end, no worse than it began
+    message: str  # how it ended
+    fun0: float  # the loss at x0, of all data
+    run: Run  # round by round
+    plan: Plan  # which led it: zofl.serve leads the same on devices
+
+    @property
+    def losses(self) -> Numbers:
+        """The mean training loss where each round began."""
+        return self.run.losses
+
+    @property
+    def queries(self) -> Numbers:
+        """Loss evaluations of all devices so far, by round."""
+        return self.run.queries
+
+    @property
+    def metrics(self) -> dict[str, Numbers]:
+        """The plan's metrics by name: NaN for rounds after which they were not measured."""
+        return self.run.metrics
+
+    def to_frame(self) -> Any:
+        """The rounds as a pandas.DataFrame."""
+        return self.run.to_frame()
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draws the losses with matplotlib, on axes that it returns."""
+        return chart.plot({"loss": self.losses}, ax)
+
+    def svg(self) -> str:
+        """A drawing of the losses, for a file."""
+        return chart.svg({"loss": self.losses}, alone=True)
+
+    def keys(self) -> list[str]:
+        """Names of the values, as in scipy's result: r["x"] is r.x."""
+        return ["message", "success", "fun", "x", "nit", "nfev"]
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.keys():
+            raise KeyError(name)
+        return getattr(self, name)
+
+    def __repr__(self) -> str:
+        shown = [("message", self.message), ("success", self.success), ("fun", f"{self.fun:.6g}"),
+                 ("x", _short(self.x)), ("nit", self.nit), ("nfev", self.nfev)]
+        return "\n".join(f"{name:>7}: {value}" for name, value in shown)
+
+    def _repr_html_(self) -> str:
+        return chart.svg({"loss": self.losses}) + chart.table([
+            ("loss", f"{self.fun0:.6g} at x0, {self.fun:.6g} at x"), ("ended", self.message),
+            ("evaluations", f"{self.nfev:,} in {self.nit:,} rounds")])
+
+
+def minimize(loss: Loss | None = None, x0: Any = None, *, devices: int = 1,
+             plan: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+             method: str | None = None, rounds: int = 0, queries: int = 0, seed: int = 1,
+             train: Train = None, bounds: Any = None,
+             losses: Losses | None = None, gradient: Gradient | None = None,
+             evaluate: Evaluate | None = None, samples: int = 0, points: int = 64,
+             callback: Callable[[Run], Any] | None = None, patience: int = 0,
+             progress: Heard = None, **fields: Value) -> OptimizeResult:
+    """Lowers loss(x) from x0, by its values alone, on so many devices in this process.
+
+    >>> import numpy as np, zofl
+    >>> r = zofl.minimize(lambda x: np.sum((x - 3) ** 2), np.zeros(5), progress=False)
+    >>> bool(r.fun < 1e-3 * r.fun0), r.x.shape
+    (True, (5,))
+
+    x0 is a number, an array, a list, tuple or dict of them, nested as you like: loss gets the same,
+    as float32, and r.x is the same. Or it holds a model: a torch module (its parameters that
+    require a gradient), a fitted estimator of scikit-learn (coef_ and intercept_), an
+    onnx.ModelProto (its initializers, which loss gets as a dict of arrays). The object is set to x
+    before each loss, and has the model at the end; if anything is raised, it is as before. train
+    chooses tensors by name, as in "head.*" or ["*", "!*.bias"].
+
+    loss(x, batch) gets the minibatch too: batch.device says which device asks, "d0", "d1" and so
+    on. losses, gradient, evaluate and samples are those of `Device`, which takes the same functions
+    and x0. callback(run), patience and progress are those of `simulate`.
+
+    rounds is 300 unless queries bounds the evaluations of the loss, all together. method is a
+    preset of `plan`, and other arguments are fields of it: step=0.1. plan gives them all. bounds is
+    (low, high), or a pair for each parameter; the method is then fzoos.
+    """
+    if devices < 1:
+        raise ValueError(f"devices={devices}: give 1 or more")
+    tree = Tree(x0, train)
+    count = _Count(functions(loss, losses, gradient, evaluate, tree=tree, samples=samples,
+                             points=points))
+    try:
+        fun0 = _full(count.functions, tree.vector, devices)
+        if not math.isfinite(fun0):
+            raise ValueError(f"the loss at x0 is {fun0}: begin where it is a finite number")
+        left = _left(queries, count, devices, gradient is not None)
+        with tempfile.TemporaryDirectory(prefix="zofl-") as scratch:
+            file = tree.save(Path(scratch))
+            led = _plan(plan, method, devices, file, tree, bounds, rounds or left, fields)
+            if not rounds and not led.get("rounds"):
+                rounds = left or _ROUNDS
+            named = os.path.join(scratch, "plan.json")
+            led.save(named)
+            flags: dict[str, Flag] = {"devices": devices, "seed": seed, "rounds": rounds,
+                                      "queries": left, "initial": file}
+            with Follower(History(), "minimize", None, callback, patience, progress,
+                          left) as follower:
+                lead(checked(count.functions), named, flags, follower, True)
+        return _result(tree, count, devices, follower.history[0], led, fun0,
+                       left > 0 and len(follower.history[0].rows) != rounds)
+    except BaseException:
+        tree.restore()
+        raise
+
+
+class _Count:
+    """Counts evaluations of a loss."""
+
+    def __init__(self, given: Functions) -> None:
+        self.queries = 0
+        self.functions = replace(given, loss=self._each(given.loss), losses=self._all(given.losses),
+                                 gradient=self._each(given.gradient))
+
+    def _each(self, function: Any) -> Any:
+        def counted(x: Vector, batch: Batch) -> Any:
+            self.queries += 1
+            return function(x, batch)
+
+        return function and counted
+
+    def _all(self, function: Any) -> Any:
+        def counted(xs: Vector, batch: Batch) -> Any:
+            self.queries += len(xs)
+            return function(xs, batch)
+
+        return function and counted
+
+
+def _full(given: Functions, x: Vector, devices: int) -> float:
+    """The mean loss of all devices at x, on all their data."""
+    shown = np.array(x, np.float32)[None]
+    shown.flags.writeable = False
+    found = [given.all_losses(shown, Batch(0, 0, 0, 0, f"d{i}", math.inf))[0]
+             for i in range(devices)]
+    return float(np.mean([as_number(v) for v in found]))
+
+
+def _left(queries: int, count: _Count, devices: int, gradient: bool) -> int:
+    """What a budget leaves to the run: the end and the checks of the loss ask again."""
+    if queries == 0:
+        return 0
+    left = queries - count.queries - devices - 1 - (11 if gradient else 0)
+    if left < 1:
+        raise ValueError(f"queries={queries}: give more, of which {queries - left} are for the "
+                         "loss at x0 and at the end, and for checks")
+    return left
+
+
+def _plan(plan: Mapping[str, Any] | str | os.PathLike[str] | None, method: str | None,
+          devices: int, file: Path, tree: Tree, bounds: Any, rounds: int,
+          fields: dict[str, Value]) -> Plan:
+    """The plan of a run that begins at the model in a file."""
+    if plan is not None:
+        given = [name for name, value in (("method", method), ("bounds", bounds)) if
+                 value is not None] + list(fields)
+        if given:
+            raise ValueError(f"{given[0]} and plan are both given: say it in the plan, or leave "
+                             "plan out")
+        return begun(plan, file, tree.dim)
+    if bounds is not None:
+        fields = {**boxed(bounds, tree), **fields}
+    preset = method or ("zofl" if bounds is None else "fzoos")
+    usual = _ROUNDS if bounds is None else _ROUNDS_IN_BOUNDS
+    counts = {"members": devices, "target": devices, "quorum": devices}
+    return new({"preset": preset, "run": "minimize", "initial": file},
+               {**counts, "rounds": rounds or usual, **fields})
+
+
+def _result(tree: Tree, count: _Count, devices: int, run: Run, led: Plan, fun0: float,
+            bounded: bool) -> OptimizeResult:
+    if run.model is None:
+        raise Error(f"the run has no model: {run.error or run.ended}")
+    fun = _full(count.functions, run.model, devices)
+    n = len(run.rows)
+    how = {
+        "rounds": f"all {n:,} rounds were run" if not bounded
+        else f"{n:,} rounds were run, as many as queries allows",
+        "callback": f"callback ended the run after round {n:,}",
+        "patience": f"patience ended the run after round {n:,}: the loss was not lower for so long",
+    }.get(run.ended) or _why(run) or f"the plan's condition holds after round {n:,}: {run.ended}"
+    success = not run.error and fun <= fun0
+    if not fun <= fun0:
+        how = (f"{how}. It ended worse than it began: the loss at x0 is {fun0:.6g}, at x {fun:.6g}. "
+                "Keep x0, or give more rounds, a smaller step or less noise")
+    if bounded and run.ended == "rounds":
+        led = Plan({**led, "rounds": n})
+    x = tree.keep(run.model)
+    run.x = x
+    return OptimizeResult(x, fun, count.queries, n, success, how, fun0, run, led)
+
+
+def _why(run: Run) -> str:
+    """What ended a run too early, without the names of the program's parts."""
+    return run.error.replace("fleet: ", "").replace("coordinator: ", "")
+
+
+def _short(x: Any) -> str:
+    """A model in a line."""
+    if isinstance(x, np.ndarray):
+        return np.array2string(x, precision=4, threshold=8, edgeitems=3).replace("\n", " ")
+    if isinstance(x, (int, float)):
+        return f"{x:.6g}"
+    if isinstance(x, Mapping):
+        return "{" + ", ".join(f"{k!r}: {_kind(v)}" for k, v in list(x.items())[:4]) + (
+            ", ...}" if len(x) > 4 else "}")
+    if isinstance(x, (list, tuple)):
+        return "[" + ", ".join(map(_kind, x[:4])) + (", ...]" if len(x) > 4 else "]")
+    return type(x).__name__
+
+
+def _kind(value: Any) -> str:
+    shape = getattr(value, "shape", None)
+    return _short(value) if shape is None else f"{tuple(shape)}"

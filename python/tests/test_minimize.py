@@ -1,0 +1,237 @@
+"""minimize, as somebody who knows scipy would use it."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from vectors import ROOT
+
+import zofl
+
+pytestmark = pytest.mark.usefixtures("zofl")
+
+
+def bowl(x: np.ndarray) -> float:
+    return float(np.sum((x - 3) ** 2))
+
+
+def test_an_array() -> None:
+    rounds: list[int] = []
+    r = zofl.minimize(bowl, np.zeros((2, 3)), callback=lambda run: rounds.append(len(run.rows)))
+    assert r.x.shape == (2, 3) and r.x.dtype == np.float32 and r.success
+    assert r.fun == bowl(r.x) < 1e-3 * r.fun0 and r.fun0 == bowl(np.zeros((2, 3)))
+    assert r.nit == 300 == len(r.losses) == len(r.queries) and rounds == list(range(1, 301))
+    assert r.losses[0] == r.fun0 and "all 300 rounds" in r.message
+    assert r["x"] is r.x and dict(r)["fun"] == r.fun
+    assert len(repr(r).splitlines()) == 6 and "fun: " in repr(r)
+    again = pickle.loads(pickle.dumps(r))
+    assert (again.x == r.x).all() and again.message == r.message
+    same = zofl.minimize(bowl, np.zeros((2, 3)))
+    assert (same.x == r.x).all() and same.nfev == r.nfev
+    assert (zofl.minimize(bowl, np.zeros((2, 3)), seed=2).x != r.x).any()
+
+
+def test_evaluations_are_counted() -> None:
+    asked = 0
+
+    def loss(x: float) -> float:
+        nonlocal asked
+        asked += 1
+        assert type(x) is float
+        return (x - 2) ** 2
+
+    r = zofl.minimize(loss, 1, queries=400)
+    assert type(r.x) is float and abs(r.x - 2) < 0.5
+    assert r.nfev == asked and 300 < asked <= 400
+    assert "queries" in r.message and r.plan["rounds"] == r.nit
+    r = zofl.minimize(loss, 1, rounds=9)
+    assert r.nit == 9 and "all 9" in r.message
+    with pytest.raises(ValueError, match="queries=2: give more"):
+        zofl.minimize(loss, 1, queries=2)
+    with pytest.raises(ValueError, match="--queries|queries"):
+        zofl.minimize(loss, 1, queries=10)
+
+
+def test_the_same_loss_and_x0_on_devices() -> None:
+    """What minimize took goes to a run on devices unchanged."""
+    x0 = {"w": np.ones((2, 2)), "b": 5.0}
+
+    def loss(x: dict[str, Any], batch: zofl.Batch) -> float:
+        assert batch.device and x["w"].shape == (2, 2) and type(x["b"]) is float
+        return float(np.sum((x["w"] - 2) ** 2)) + x["b"] ** 2
+
+    r = zofl.minimize(loss, x0, devices=2, rounds=40)
+    assert list(r.x) == ["w", "b"] and r.x["w"].shape == (2, 2) and r.fun < r.fun0
+
+
+def test_stops() -> None:
+    r = zofl.minimize(bowl, np.zeros(4), callback=lambda run: len(run.losses) == 12)
+    assert r.nit == 12 and r.message.startswith("callback ended the run after round 12")
+
+    def raises(run: zofl.Run) -> None:
+        raise StopIteration
+
+    assert zofl.minimize(bowl, np.zeros(4), callback=raises).nit == 1
+    r = zofl.minimize(bowl, np.zeros(4), patience=3)
+    assert "patience ended" in r.message and r.nit < 200 and min(r.losses[-3:]) > min(r.losses)
+    with pytest.raises(ValueError, match="patience=-1"):
+        zofl.minimize(bowl, np.zeros(4), patience=-1)
+
+
+def test_a_run_that_ends_worse_says_so() -> None:
+    """It begins near the minimum, with steps that are too long."""
+    r = zofl.minimize(bowl, np.full(50, 3.001), rounds=12, step=0.5, diverge=0)
+    assert r.fun > r.fun0 and not r.success and "worse than it began" in r.message
+    r = zofl.minimize(lambda x: 7.0, np.ones(2))
+    assert not r.success and r.nit == 0 and r.message.startswith("paused: survey of mu")
+
+
+def test_what_a_loss_raises_comes_at_once() -> None:
+    def broken(x: np.ndarray) -> float:
+        raise KeyError("no camera")
+
+    with pytest.raises(KeyError, match="no camera") as e:
+        zofl.minimize(broken, np.zeros(3))
+    assert e.traceback[-1].name == "broken"
+    calls = 0
+
+    def later(x: np.ndarray) -> float:
+        nonlocal calls
+        calls += 1
+        if calls > 200:
+            raise OSError("no camera")
+        return bowl(x)
+
+    with pytest.raises(OSError, match="no camera") as f:
+        zofl.minimize(later, np.zeros(3))
+    assert f.traceback[-1].name == "later" and calls == 201
+    with pytest.raises(ZeroDivisionError):
+        zofl.minimize(bowl, np.zeros(3), callback=lambda run: 1 / 0)
+
+
+@pytest.mark.parametrize("loss, kind, text", [
+    (lambda x: np.nan, ValueError, "at x0 is nan"),
+    (lambda x: np.inf, ValueError, "at x0 is inf"),
+    (lambda x: None, TypeError, "return one number"),
+    (lambda x: x, TypeError, "return one number"),
+    (lambda x, y, z: 0, TypeError, "missing 1 required"),
+    (lambda: 0, TypeError, "takes 0"),
+    (None, ValueError, "no loss"),
+])
+def test_losses_that_are_none(loss: Any, kind: type[Exception], text: str) -> None:
+    with pytest.raises(kind, match=text):
+        zofl.minimize(loss, np.zeros(3))
+
+
+@pytest.mark.parametrize("arguments, text", [
+    ({"devices": 0}, "devices=0"), ({"plan": {"dim": 4}, "method": "mezo"}, "both given"),
+    ({"stpe": 1}, "stpe"), ({"method": "zolf"}, "zolf"),
+    ({"bounds": (1, 2)}, "begin within them"), ({"bounds": [(0, None)] * 3}, "two finite"),
+    ({"bounds": [(-1, 1)] * 2}, "3 pairs"), ({"bounds": (-np.inf, 1)}, "finite"), ({"bounds": "high"}, "no pairs"),
+])
+def test_arguments_that_are_wrong(arguments: Any, text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        zofl.minimize(bowl, np.zeros(3), **arguments)
+
+
+def test_bounds() -> None:
+    def loss(x: np.ndarray) -> float:
+        assert (x >= [0, 0, -1]).all() and (x <= [2, 2, 5]).all(), x
+        return bowl(x)
+
+    r = zofl.minimize(loss, np.ones(3), bounds=[(0, 2), (0, 2), (-1, 5)], rounds=8, features=200)
+    assert r.fun < r.fun0 and r.x[0] > 1.5
+
+
+def test_a_plan() -> None:
+    plan = zofl.plan("decomfl", run="own", dim=3, step=0.1, mu=1e-2, rounds=20, members=1,
+                     target=1, quorum=1)
+    r = zofl.minimize(bowl, np.ones(3), plan=plan)
+    assert r.nit == 20 and r.plan["run"] == "own" and r.fun < r.fun0 == 12
+    assert zofl.minimize(bowl, np.ones(3), plan=plan, rounds=3).nit == 3
+    with pytest.raises(ValueError, match="dim is 3, and the model has 4"):
+        zofl.minimize(bowl, np.ones(4), plan=plan)
+
+
+def test_many_points_and_gradients() -> None:
+    r = zofl.minimize(losses=lambda xs: np.sum((xs["a"] - 3) ** 2, axis=1), x0={"a": np.zeros(4)},
+                      points=8, rounds=60)
+    assert r.fun < r.fun0 / 10
+    r = zofl.minimize(x0=[1.0, 2.0], gradient=lambda x: (bowl(x), 2 * (x - 3)), rounds=60)
+    assert r.fun < r.fun0 / 10
+
+
+def test_in_a_loop_and_in_a_thread() -> None:
+    async def inside() -> zofl.OptimizeResult:
+        return zofl.minimize(bowl, np.zeros(3), rounds=5)
+
+    assert asyncio.run(inside()).nit == 5
+    found: list[zofl.OptimizeResult] = []
+    thread = threading.Thread(
+        target=lambda: found.append(zofl.minimize(bowl, np.zeros(3), rounds=5)))
+    thread.start()
+    thread.join(300)
+    assert found[0].nit == 5
+
+
+def test_modules_of_torch() -> None:
+    torch = pytest.importorskip("torch")
+    net, rows = torch.nn.Linear(3, 1), torch.randn(20, 3)
+    r = zofl.minimize(lambda net: ((net(rows) - 1) ** 2).mean(), net, rounds=60)
+    assert r.x is net and r.fun < r.fun0 / 2
+    assert abs(float(((net(rows) - 1) ** 2).mean()) - r.fun) < 1e-6
+    before = net.weight.detach().clone()
+    with pytest.raises(ZeroDivisionError):
+        zofl.minimize(lambda net: 1 / 0 if (net.weight != before).any() else 1.0, net)
+    assert net.weight.equal(before)
+
+
+def test_results_in_notebooks(monkeypatch: pytest.MonkeyPatch) -> None:
+    r = zofl.minimize(bowl, np.zeros(3), rounds=12)
+    assert "<svg" in r._repr_html_() and "<td" in r._repr_html_()
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        r.to_frame()
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"zofl\[plot\]"):
+        r.plot()
+
+
+def test_frames_of_pandas() -> None:
+    pytest.importorskip("pandas")
+    r = zofl.minimize(bowl, np.zeros(3), rounds=12)
+    frame = r.to_frame()
+    assert len(frame) == 12 and (frame["loss"] == r.losses).all() and frame["queries"].iloc[-1] > 12
+
+
+SCRIPT = """if True:
+    import sys
+    sys.path[:0] = {paths!r}
+    import signal
+    import numpy as np
+    import zofl
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
+    try:
+        zofl.minimize(lambda x: np.sum(x ** 2), np.ones(3), rounds=10**8,
+                      progress=lambda e: e["event"] == "round" and print("round", flush=True))
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+"""
+
+
+def test_ctrl_c() -> None:
+    text = SCRIPT.format(paths=[str(ROOT / "python" / d) for d in ("src", "tests")])
+    with subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, text=True,
+                          start_new_session=True) as p:
+        assert p.stdout and p.stdout.readline() == "round\n"
+        p.send_signal(signal.SIGINT)
+        out, _ = p.communicate(timeout=300)
+    assert out.endswith("interrupted\n") and p.returncode == 0
