@@ -53,7 +53,9 @@ def test_evaluations_are_counted() -> None:
     assert r.nfev == asked and 300 < asked <= 400
     assert "queries" in r.message and r.plan["rounds"] == r.nit
     r = zofl.minimize(loss, 1, rounds=9)
-    assert r.nit == 9 and "all 9" in r.message
+    assert r.nit == 9 and r.message == "all 9 rounds were run"
+    r = zofl.minimize(loss, 1, rounds=3)
+    assert r.fun == r.fun0 and "give more rounds" in r.message
     with pytest.raises(ValueError, match="queries=2: give more"):
         zofl.minimize(loss, 1, queries=2)
     with pytest.raises(ValueError, match="--queries|queries"):
@@ -123,7 +125,7 @@ def test_what_a_loss_raises_comes_at_once() -> None:
     (lambda x: None, TypeError, "return one number"),
     (lambda x: x, TypeError, "return one number"),
     (lambda x, y, z: 0, TypeError, "missing 1 required"),
-    (lambda: 0, TypeError, "takes 0"),
+    (lambda: 0, TypeError, "takes 0"), (5, TypeError, "5 is no function"),
     (None, ValueError, "no loss"),
 ])
 def test_losses_that_are_none(loss: Any, kind: type[Exception], text: str) -> None:
@@ -147,7 +149,7 @@ def test_bounds() -> None:
         assert (x >= [0, 0, -1]).all() and (x <= [2, 2, 5]).all(), x
         return bowl(x)
 
-    r = zofl.minimize(loss, np.ones(3), bounds=[(0, 2), (0, 2), (-1, 5)], rounds=8, features=200)
+    r = zofl.minimize(loss, np.ones(3), bounds=[(0, 2), (0, 2), (-1, 5)], rounds=8)
     assert r.fun < r.fun0 and r.x[0] > 1.5
 
 

@@ -26,6 +26,8 @@ def called(function: Function | None, tree: Tree | None, second: str = "batch") 
     """A function of a vector and a second argument, which calls another as it is written."""
     if function is None:
         return None
+    if not callable(function):
+        raise TypeError(f"{function!r} is no function: give one of x, such as loss(x)")
     call = _arguments(function, second)
     if tree is None:
         return call

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from html import escape
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -59,10 +60,10 @@ def svg(lines: Mapping[str, Numbers], x: str = "round", y: str = "loss",
                f'text-anchor="middle">{escape(x)}</text>')
     out.append(f'<text x="14" y="{(_HIGH - _BOTTOM + _TOP) / 2:.0f}" text-anchor="middle" '
                f'transform="rotate(-90 14 {(_HIGH - _BOTTOM + _TOP) / 2:.0f})">{escape(y)}</text>')
-    for n, (name, v) in enumerate(lines.items()):
-        points = [f"{across(i + 1):.1f} {down(v[i]):.1f}"
-                  for i in range(0, len(v), max(1, len(v) // _POINTS))
-                  if math.isfinite(v[i])]
+    for n, (name, line) in enumerate(lines.items()):
+        points = [f"{across(i + 1):.1f} {down(line[i]):.1f}"
+                  for i in range(0, len(line), max(1, len(line) // _POINTS))
+                  if math.isfinite(line[i])]
         color = _COLORS[n % len(_COLORS)]
         out.append(f'<path d="M{"L".join(points)}" fill="none" stroke="{color}" '
                    f'stroke-width="2" stroke-linejoin="round"><title>{escape(name)}</title></path>'
@@ -102,7 +103,7 @@ def plot(lines: Mapping[str, Numbers], ax: Any = None) -> Any:
     """Draws lines by round on axes of matplotlib."""
     if ax is None:
         try:
-            from matplotlib import pyplot
+            pyplot = import_module("matplotlib.pyplot")
         except ImportError:
             raise ImportError("plot draws with matplotlib: pip install 'zofl[plot]'; a notebook "
                               "shows a drawing without it") from None
@@ -123,7 +124,7 @@ def plot(lines: Mapping[str, Numbers], ax: Any = None) -> Any:
 def frame(rows: Sequence[Mapping[str, Any]]) -> Any:
     """A pandas.DataFrame: fields within metrics and settings have columns of their own."""
     try:
-        import pandas
+        pandas = import_module("pandas")
     except ImportError:
         raise ImportError("to_frame makes a pandas.DataFrame: pip install pandas; without it, rows "
                           "has a dict for each round") from None

@@ -11,6 +11,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
@@ -114,8 +115,7 @@ class _Module:
                        for n, p in self._parameters.items()]
 
     def put(self, x: Vector) -> Any:
-        import torch
-
+        torch = import_module("torch")
         _users[self._module] = self
         everything = torch.from_numpy(np.array(x))
         with torch.no_grad():
@@ -140,8 +140,7 @@ class _Module:
         return _named(value, list(self._parameters))
 
     def restore(self) -> None:
-        import torch
-
+        torch = import_module("torch")
         _users.pop(self._module, None)
         with torch.no_grad():
             for name, before in self._before.items():
@@ -231,8 +230,7 @@ class _Graph:
     """Initializers of an ONNX model: all of floats, or those that train names."""
 
     def __init__(self, model: Any, train: Train) -> None:
-        from onnx import numpy_helper
-
+        numpy_helper = import_module("onnx").numpy_helper
         self.lock = threading.RLock()
         self._initializers: dict[str, Any] = {}
         self._types: dict[str, Any] = {}
@@ -258,8 +256,7 @@ class _Graph:
                 for leaf in self.leaves}
 
     def keep(self, x: Vector) -> Any:
-        from onnx import numpy_helper
-
+        numpy_helper = import_module("onnx").numpy_helper
         found = self.put(x)
         for name, a in found.items():
             self._initializers[name].CopyFrom(numpy_helper.from_array(np.array(a), name))

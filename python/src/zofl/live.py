@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from importlib import import_module
 from typing import Any
 
 _QUICK = 1.0  # seconds: what takes less shows no line
@@ -48,8 +49,7 @@ class Line:
     def _in_notebook(self, text: str) -> None:
         data = {"text/plain": text}
         if self._display is None:
-            from IPython.display import display
-
+            display = import_module("IPython.display").display
             self._display = display(data, raw=True, display_id=True)
         else:
             self._display.update(data, raw=True)

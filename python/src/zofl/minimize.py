@@ -28,6 +28,7 @@ from .tree import Train, Tree
 
 _ROUNDS = 300
 _ROUNDS_IN_BOUNDS = 30  # of fzoos, whose rounds take more losses
+_FEATURES = 1000  # of fzoos with one device: no other surrogate has to be told, and it is faster
 
 
 @dataclass(repr=False)
@@ -208,9 +209,10 @@ def _plan(plan: Mapping[str, Any] | str | os.PathLike[str] | None, method: str |
         fields = {**boxed(bounds, tree), **fields}
     preset = method or ("zofl" if bounds is None else "fzoos")
     usual = _ROUNDS if bounds is None else _ROUNDS_IN_BOUNDS
-    counts = {"members": devices, "target": devices, "quorum": devices}
-    return new({"preset": preset, "run": "minimize", "initial": file},
-               {**counts, "rounds": rounds or usual, **fields})
+    usually = {"members": devices, "target": devices, "quorum": devices, "rounds": rounds or usual}
+    if preset == "fzoos" and devices == 1:
+        usually["features"] = _FEATURES
+    return new({"preset": preset, "run": "minimize", "initial": file}, {**usually, **fields})
 
 
 def _result(tree: Tree, count: _Count, devices: int, run: Run, led: Plan, fun0: float,
@@ -226,7 +228,9 @@ def _result(tree: Tree, count: _Count, devices: int, run: Run, led: Plan, fun0: 
         "patience": f"patience ended the run after round {n:,}: the loss was not lower for so long",
     }.get(run.ended) or _why(run) or f"the plan's condition holds after round {n:,}: {run.ended}"
     success = not run.error and fun <= fun0
-    if not fun <= fun0:
+    if fun == fun0 and not run.error:
+        how += ". The loss is that of x0: give more rounds, as with step=auto the first five measure"
+    elif not fun <= fun0:
         how = (f"{how}. It ended worse than it began: the loss at x0 is {fun0:.6g}, at x {fun:.6g}. "
                 "Keep x0, or give more rounds, a smaller step or less noise")
     if bounded and run.ended == "rounds":

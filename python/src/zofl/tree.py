@@ -14,6 +14,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Union
 
@@ -214,8 +215,7 @@ def _back(value: Any) -> Callable[[Floats], Any]:
     """How the loss gets a leaf: a number, an array, or a tensor of x0's type and device."""
     if is_tensor(value):
         kind, device = value.dtype, value.device
-        import torch
-
+        torch = import_module("torch")
         return lambda a: torch.from_numpy(np.array(a)).to(device=device, dtype=kind)
     if isinstance(value, (int, float, np.generic)):
         return lambda a: a if a.ndim else float(a)
