@@ -52,6 +52,8 @@ var sections = []section{
 		{"docs/scaling.md", "Many devices"},
 		{"docs/faults.md", "What can go wrong"},
 		{"docs/security.md", "Security"},
+		{"docs/privacy.md", "Privacy"},
+		{"docs/liars.md", "Devices that lie"},
 		{"docs/performance.md", "Performance"},
 		{"docs/release.md", "Install and release"},
 	}},
@@ -71,6 +73,7 @@ var sections = []section{
 		{"docs/state.md", "State and logs"},
 		{"docs/sealed.md", "Sealed snapshots"},
 		{"docs/secagg.md", "Secure aggregation"},
+		{"docs/attacks.md", "Attacks that were tried"},
 	}},
 	{"Project", []entry{
 		{"README.md", "Zofl on one page"},

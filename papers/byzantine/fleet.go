@@ -93,8 +93,8 @@ type shield struct {
 func (s shield) rooted() bool { return strings.Contains(s.settings, "roots=") }
 
 // shieldsOf returns the protections that the experiment compares. Where devices may lie,
-// docs/security.md recommends "roots". If there is no root and the data of the devices are alike,
-// docs/security.md recommends "trust". "default" is what zofl plan sets. The last
+// docs/liars.md recommends "roots". If there is no root and the data of the devices are alike,
+// docs/liars.md recommends "trust". "default" is what zofl plan sets. The last
 // ones are those of CyBeR-0 (Egger et al. 2025).
 func shieldsOf(f fleet) []shield {
 	trimmed := fmt.Sprintf("aggregator=trimmed-mean trim=%.4g", float64(f.liars)/float64(f.devices))

@@ -37,7 +37,7 @@ type guardedFleet struct {
 // costly is the loss of accuracy above which a guard counts as costly.
 const costly = 0.005
 
-// guardedFleets have the guards that zofl plan sets, and the guards that docs/security.md
+// guardedFleets have the guards that zofl plan sets, and the guards that docs/liars.md
 // recommends. A fleet has a guard only if the guard can have an effect: a bound on claimed sample
 // counts has an effect only if some devices have many more samples than others.
 var guardedFleets = func() []guardedFleet {

@@ -44,7 +44,7 @@ func Guard(p *plan.Plan, set ...string) {
 
 // sumBound is Bound with secure=sum. A lower bound lets one liar do less. In runs that did not
 // diverge, honest means of ten scalars reached 3 in at most 1 of 100 rounds, and no run was the
-// worse for it: see docs/security.md. Means that grow threefold within 8 rounds are cut while they
+// worse for it: see docs/privacy.md. Means that grow threefold within 8 rounds are cut while they
 // grow.
 const sumBound = 3
 

@@ -11,13 +11,19 @@ import (
 // quoted is a word between backquotes.
 var quoted = regexp.MustCompile("`([^`]+)`")
 
-// TestFaultsHaveTests checks that every fault in docs/faults.md names a test, and that the test
-// exists. A row names tests as `package`: `TestName`, followed by more tests of the same package.
+// TestFaultsHaveTests checks that every fault in docs/faults.md and every attack in docs/attacks.md
+// names a test, and that the test exists. A row names tests as `package`: `TestName`, followed by
+// more tests of the same package.
 func TestFaultsHaveTests(t *testing.T) {
-	page, err := os.ReadFile("../../docs/faults.md")
+	faults, err := os.ReadFile("../../docs/faults.md")
 	if err != nil {
 		t.Fatal(err)
 	}
+	attacks, err := os.ReadFile("../../docs/attacks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := append(faults, attacks...)
 	rows, tests := 0, 0
 	for line := range strings.SplitSeq(string(page), "\n") {
 		cells := strings.Split(line, "|")
@@ -41,8 +47,8 @@ func TestFaultsHaveTests(t *testing.T) {
 			t.Errorf("%q has no test", cells[1])
 		}
 	}
-	if rows < 60 {
-		t.Errorf("%d faults, want those of all chapters", rows)
+	if rows < 120 {
+		t.Errorf("%d faults and attacks, want those of all chapters", rows)
 	}
 }
 
