@@ -16,7 +16,8 @@ const Next = "0.1.0"
 var stamp string
 
 // String returns the version of this program, without a leading "v": the version in stamp, or
-// otherwise a version that names the commit that Go recorded in the program.
+// otherwise that of the module, if it was fetched or has a tag, or one that names the commit that
+// Go recorded in the program.
 func String() string {
 	if stamp != "" {
 		return stamp
@@ -25,15 +26,20 @@ func String() string {
 	if !ok {
 		return Next + "-dev"
 	}
-	return of(info.Settings)
+	return of(info)
 }
 
-// of returns the version of a program that was built from a repository. Tests, and builds from a
-// copy without the Git history, have no commit.
-func of(settings []debug.BuildSetting) string {
+// of returns the version of a program that Go built. From the module cache, or from a commit with a
+// tag, it has the version of its module; from other commits, the commit. Tests, and builds from a
+// copy without the Git history, have neither.
+func of(info *debug.BuildInfo) string {
 	known := map[string]string{}
-	for _, s := range settings {
+	for _, s := range info.Settings {
 		known[s.Key] = s.Value
+	}
+	tagged, ok := strings.CutPrefix(info.Main.Version, "v")
+	if ok && (known["vcs"] == "" || !strings.ContainsAny(tagged, "-+")) {
+		return tagged
 	}
 	at, err := time.Parse(time.RFC3339, known["vcs.time"])
 	if err != nil {
