@@ -285,17 +285,16 @@ swift() {
 	ZOFL_SWIFT=$PWD/android/_swift go -C android test -vet=off -count=1 -run TestSwift .
 }
 
-# python prints an interpreter that has what the Python package's tests need. Debian's may not
-# be the first.
+# python prints an interpreter that has what the Python package's tests need. .ci/setup makes one.
 python() {
 	local p
-	for p in python3 /usr/bin/python3; do
+	for p in "$PWD/python/_venv/bin/python" python3; do
 		if "$p" -c 'import numpy, pytest, hatchling' 2>/dev/null; then
 			echo "$p"
 			return
 		fi
 	done
-	fail "numpy, pytest or hatchling is missing: apt-get install -y python3-numpy python3-pytest python3-hatchling"
+	fail "numpy, pytest or hatchling is missing: .ci/setup installs them, in python/_venv"
 }
 
 # package: the Python package's tests.

@@ -1,4 +1,4 @@
-"""The wheel of this platform: the same each time, and a device runs from it."""
+"""The wheel of this platform, from which a device runs, and the sdist: the same each time."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -15,7 +16,10 @@ from vectors import ROOT
 
 import zofl
 
-hatchling = pytest.importorskip("hatchling")
+builder = pytest.importorskip("hatchling.__about__").__version__
+if f'"hatchling=={builder}"' not in (ROOT / "python/pyproject.toml").read_text():
+    pytest.skip(f"hatchling is {builder}: .ci/setup installs that of pyproject.toml, in python/_venv",
+                allow_module_level=True)
 spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "python/hatch_build.py")
 assert spec and spec.loader
 hook = importlib.util.module_from_spec(spec)
@@ -30,14 +34,20 @@ print(zofl.Device({url!r}, {run!r}, "py", loss=lambda x, batch: x @ x, dim=30).r
 """
 
 
-def wheel(directory: Path, platform: str, program: Path) -> Path:
-    """Builds a wheel with a program that exists."""
-    env = {**os.environ, "ZOFL_PLATFORM": platform, "ZOFL_PROGRAM": str(program),
-           "SOURCE_DATE_EPOCH": "1700000000", "PYTHONDONTWRITEBYTECODE": "1"}
-    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", directory],
-                   cwd=ROOT / "python", env=env, check=True, capture_output=True)
-    (found,) = directory.glob("*.whl")
+def build(directory: Path, what: str, **env: str) -> Path:
+    """Builds a wheel or an sdist."""
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", what, "-d", directory],
+                   cwd=ROOT / "python", check=True, capture_output=True, text=True,
+                   env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000",
+                        "PYTHONDONTWRITEBYTECODE": "1", **env})
+    (found,) = directory.glob("zofl-*")
     return found
+
+
+def wheel(directory: Path, platform: str, program: Path) -> Path:
+    """Builds a wheel with a program that exists, and notices that exist."""
+    return build(directory, "wheel", ZOFL_PLATFORM=platform, ZOFL_PROGRAM=str(program),
+                 ZOFL_NOTICES=str(ROOT / "LICENSE"))
 
 
 def install(file: Path, site: Path) -> None:
@@ -93,10 +103,72 @@ def test_other_wheels(tmp_path: Path, platform: str) -> None:
         metadata = next(n for n in z.namelist() if n.endswith("/WHEEL"))
         tags = [line for line in z.read(metadata).decode().splitlines() if line.startswith("Tag")]
         assert b"Root-Is-Purelib: false" in z.read(metadata)
+        assert {"zofl/py.typed", f"zofl-{zofl_version()}.dist-info/licenses/LICENSE",
+                f"zofl-{zofl_version()}.dist-info/licenses/NOTICES"} < set(z.namelist())
+        about = z.read(f"zofl-{zofl_version()}.dist-info/METADATA").decode()
     assert [m.filename for m in bundled] == [
         "zofl/_bin/zofl.exe" if platform.startswith("windows") else "zofl/_bin/zofl"]
+    assert "\nLicense-File: LICENSE\nLicense-File: NOTICES\n" in about
+    assert f"](https://github.com/zofl/zofl/blob/v{zofl_version()}/docs/" in about
+    assert "](.." not in about  # a page of PyPI has no neighbors
+    assert not (ROOT / "python/NOTICES").exists()
     assert bundled[0].external_attr >> 16 & 0o777 == 0o755
     assert tags == [f"Tag: py3-none-{name}"]
+
+
+def test_license() -> None:
+    assert (ROOT / "python/LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
+def test_sdist(tmp_path: Path) -> None:
+    """It has what the program is compiled from, and no more; a release's test compiles it."""
+    file = build(tmp_path / "one", "sdist")
+    assert build(tmp_path / "two", "sdist").read_bytes() == file.read_bytes()
+    with tarfile.open(file) as tar:
+        names = {name.partition("/")[2] for name in tar.getnames()}
+    assert {"LICENSE", "PKG-INFO", "src/zofl/py.typed", "go/go.sum", "go/LICENSE",
+            "go/coordinator/zofl/main.go", "go/prng/vector_amd64.s",
+            "go/coordinator/zofl/internal/dashboard/page/index.html"} < names
+    assert not [n for n in names if n.endswith("_test.go") or "/testdata/" in n or "_venv" in n]
+
+
+@pytest.mark.parametrize("program, says", [("", "Go is missing"), ("none", "")])
+def test_without_go(tmp_path: Path, program: str, says: str) -> None:
+    """Who has no Go learns it at once; who wants no program gets a wheel for all platforms."""
+    env = {"PATH": "", "ZOFL_PROGRAM": program}
+    if says:
+        with pytest.raises(subprocess.CalledProcessError) as failed:
+            build(tmp_path, "wheel", **env)
+        assert failed.value.stderr.startswith("zofl: " + says)
+        assert "Traceback" not in failed.value.stderr
+    else:
+        assert build(tmp_path, "wheel", **env).name.endswith("-py3-none-any.whl")
+
+
+def test_says_that_it_compiles(tmp_path: Path) -> None:
+    """pip shows nothing of a build, so the line goes to the terminal."""
+    pty = pytest.importorskip("pty")
+    child, terminal = pty.fork()
+    if child == 0:
+        os.environ["PATH"] = str(tmp_path)
+        (tmp_path / "go").write_text("#!/bin/sh\nexit 1\n")
+        (tmp_path / "go").chmod(0o755)
+        os.chdir(ROOT / "python")
+        with open(os.devnull, "w") as nowhere:  # as pip does
+            done = subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d",
+                                   tmp_path], stdout=nowhere, stderr=nowhere)
+        os._exit(done.returncode)
+    said = b""
+    while True:
+        try:
+            part = os.read(terminal, 1 << 16)
+        except OSError:  # Linux says so when the other side is closed
+            break
+        if not part:
+            break
+        said += part
+    assert os.waitpid(child, 0)[1] != 0  # Go, such as it is here, failed
+    assert b"compiling the program with Go" in said
 
 
 def zofl_version() -> str:
