@@ -17,6 +17,7 @@ var kinds = []string{
 	".go", ".s", ".c", ".h", ".m", ".py", ".kt", ".java", ".swift", ".js", ".mjs", ".sh", ".bat",
 	".md", ".txt", ".html", ".css", ".svg", ".png", ".ipynb",
 	".mod", ".sum", ".toml", ".xml", ".kts", ".properties", ".pro", ".json", ".jar",
+	".yml", ".yaml", ".cff",
 	".conf", ".service", ".xcprivacy", ".typed", ".bin", ".gitignore",
 }
 

@@ -29,6 +29,13 @@ func (b *build) compile(ctx context.Context, r *recipe, t target) (*program, err
 	if p.info, err = buildinfo.ReadFile(p.file); err != nil {
 		return nil, err
 	}
-	p.notices, err = b.collect(ctx, dir, p)
+	p.notices, err = b.tool(ctx, "notices", append([]string{dir}, t.env()...)...)
 	return p, err
+}
+
+// tool runs a program of the sources that helps to make a release.
+func (b *build) tool(ctx context.Context, name string, args ...string) ([]byte, error) {
+	args = append([]string{"run", "-trimpath", "-ldflags=-X " + zofl.stamp + "=" + b.version,
+		"./internal/" + name}, args...)
+	return command(ctx, b.in("src", "coordinator", "zofl"), b.env, "go", args...)
 }

@@ -69,6 +69,9 @@ func (b *build) describeZofl(info *nfpm.Info) {
 		file(b.debian("zofl@.service"), "/usr/lib/systemd/system/zofl@.service", 0o644),
 		file(b.debian("sysusers.conf"), "/usr/lib/sysusers.d/zofl.conf", 0o644),
 	}
+	for _, e := range b.share {
+		info.Contents = append(info.Contents, file(e.file, "/usr/share/"+e.name, 0o644))
+	}
 	info.Scripts = nfpm.Scripts{PostInstall: b.debian("postinst"), PreRemove: b.debian("prerm"),
 		PostRemove: b.debian("postrm")}
 }

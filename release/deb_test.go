@@ -21,7 +21,9 @@ func TestPackage(t *testing.T) {
 		conf  string
 	}{
 		"zofl": {[]string{"usr/bin/zofl", "usr/lib/systemd/system/zofl@.service", "etc/zofl/",
-			"usr/share/doc/zofl/copyright"}, ""},
+			"usr/share/doc/zofl/copyright", "usr/share/man/man1/zofl-serve.1.gz",
+			"usr/share/bash-completion/completions/zofl", "usr/share/zsh/vendor-completions/_zofl",
+			"usr/share/fish/vendor_completions.d/zofl.fish"}, ""},
 		"zofl-sensor": {[]string{"usr/bin/zofl-sensor", "etc/zofl-sensor/sensor.conf",
 			"usr/lib/systemd/system/zofl-sensor.service", "usr/share/doc/zofl-sensor/copyright"},
 			"/etc/zofl-sensor/sensor.conf"},

@@ -7,6 +7,7 @@ require (
 	github.com/google/go-containerregistry v0.22.1
 	github.com/goreleaser/nfpm/v2 v2.45.2
 	github.com/zofl/zofl/coordinator/zofl v0.1.0
+	golang.org/x/mod v0.42.0
 )
 
 require (

@@ -1,6 +1,10 @@
 // Command release builds all files of a release, twice: from two copies of the sources, in two
 // directories, the second with an empty cache. Release keeps the files if the hashes of both
 // builds are equal.
+//
+//	go -C release run . tag v0.1.0               # the release commit of HEAD, and its tags
+//	go -C release run . proxy v0.1.0 -out DIR    # their modules, for GOPROXY=file://DIR
+//	go -C release run . -out DIR                 # the files of a release
 package main
 
 import (
@@ -36,13 +40,24 @@ func run(ctx context.Context, args []string) error {
 	wheels := flags.Bool("wheels", true, "make wheels of the Python package, which needs hatchling")
 	key := flags.String("sign", "", "file of an SSH key with which ssh-keygen signs SHA256SUMS; "+
 		"default: no signature")
+	verb, name := "", ""
+	if len(args) > 1 && (args[0] == "tag" || args[0] == "proxy") {
+		verb, name, args = args[0], args[1], args[2:]
+	}
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return nil
 	} else if err != nil {
 		return err
 	}
 	if flags.NArg() > 0 {
-		return fmt.Errorf("argument %q: everything is set by flags, see -help", flags.Arg(0))
+		return fmt.Errorf("argument %q: give tag VERSION, proxy VERSION or flags alone, see -help",
+			flags.Arg(0))
+	}
+	switch verb {
+	case "tag":
+		return tag(ctx, *repository, name)
+	case "proxy":
+		return proxy(ctx, *repository, name, *out)
 	}
 	chosen, err := choose(*platforms)
 	if err != nil {

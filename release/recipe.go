@@ -8,15 +8,12 @@ type recipe struct {
 	dir   string   // of its module
 	stamp string   // the variable that keeps its version
 	lean  []string // more flags, which make it smaller
-	// embedded are folders, by name, with licenses of code that is not a module.
-	embedded map[string]string
 }
 
 // zofl is the program of the archives, packages, wheels and images.
 var zofl = &recipe{
 	name: "zofl", dir: "coordinator/zofl",
-	stamp:    "github.com/zofl/zofl/coordinator/zofl/version.stamp",
-	embedded: map[string]string{"uPlot": "coordinator/zofl/internal/dashboard/page/third-party/uplot"},
+	stamp: "github.com/zofl/zofl/coordinator/zofl/version.stamp",
 }
 
 // sensor is the agent of Raspberry Pis, for its Debian package alone. The recipe switches

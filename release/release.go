@@ -56,6 +56,7 @@ type build struct {
 	cold    bool
 	log     io.Writer
 	env     []string
+	share   []entry // of /usr/share: pages for man, completions
 }
 
 // in returns the path of a file in the build's directory.
@@ -80,6 +81,15 @@ func (b *build) make(ctx context.Context) ([]byte, error) {
 	}
 	if err := b.copyTo(b.in("src")); err != nil {
 		return nil, err
+	}
+	if err := link(b.in("src"), b.files); err != nil {
+		return nil, err
+	}
+	if err := b.hatch(ctx, "sdist"); err != nil {
+		return nil, err
+	}
+	if err := b.manual(ctx); err != nil {
+		return nil, fmt.Errorf("manual: %w", err)
 	}
 	var programs []*program
 	for _, t := range b.targets {

@@ -52,20 +52,14 @@ var releaseOnce = sync.OnceValues(func() (*made, error) {
 	if err != nil {
 		return nil, err
 	}
-	src.noWheels = !hatches(ctx)
+	src.noWheels = !hatches(ctx, src)
 	dir := filepath.Join(scratch, "dist")
 	return &made{src, chosen[0], dir}, src.release(ctx, dir, chosen, passes(false, true))
 })
 
 // hatches says whether wheels can be made here: there is a Python with hatchling.
-func hatches(ctx context.Context) bool {
-	for _, name := range append(strings.Fields(os.Getenv("PYTHON")), "python3", "/usr/bin/python3") {
-		if exec.CommandContext(ctx, name, "-c", "import hatchling").Run() == nil {
-			_, err := os.Stat("../python/wheels.sh")
-			return err == nil
-		}
-	}
-	return false
+func hatches(ctx context.Context, s *source) bool {
+	return exec.CommandContext(ctx, s.python(ctx), "-c", "import hatchling").Run() == nil
 }
 
 // released returns the release. With -short there is none.
@@ -126,8 +120,8 @@ func TestRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Zofl " + m.version, runtime.Version(),
-		"github.com/nats-io/nats-server/v2", "github.com/vmihailenco/msgpack/v5", "uPlot"} {
+	for _, want := range []string{"Zofl:", "Go " + strings.TrimPrefix(runtime.Version(), "go") + ":",
+		"github.com/nats-io/nats-server/v2", "github.com/vmihailenco/msgpack/v5", "uplot"} {
 		if !strings.Contains(string(notices), "==== "+want) {
 			t.Errorf("NOTICES have no license of %s", want)
 		}
@@ -143,7 +137,7 @@ func TestRelease(t *testing.T) {
 func TestWheel(t *testing.T) {
 	m := released(t)
 	if m.noWheels {
-		t.Skip("hatchling is missing: apt-get install -y python3-hatchling")
+		t.Skip("hatchling is missing: .ci/setup installs it, in python/_venv")
 	}
 	need(t, "unzip")
 	names, err := filepath.Glob(filepath.Join(m.dir, "*.whl"))
@@ -159,6 +153,30 @@ func TestWheel(t *testing.T) {
 	}
 	if got, err := sumOf(filepath.Join(dir, "wheel/zofl/_bin/zofl")); err != nil || got != want {
 		t.Errorf("the wheel's program has hash %s, %v, want %s", got, err, want)
+	}
+	info := filepath.Join(dir, "wheel/zofl-"+version.Next+".dist-info")
+	if read(t, info, "licenses/NOTICES") != read(t, dir, "NOTICES") ||
+		read(t, info, "licenses/LICENSE") != read(t, "../LICENSE") {
+		t.Error("the wheel's licenses are not those of the archive")
+	}
+	bills, err := filepath.Glob(filepath.Join(info, "sboms/zofl_*.cdx.json"))
+	if err != nil || len(bills) != 1 {
+		t.Errorf("bills of materials %v, %v, want one", bills, err)
+	}
+	metadata := read(t, info, "METADATA")
+	for _, want := range []string{"\nLicense-Expression: Apache-2.0\n", "\nLicense-File: NOTICES\n",
+		"\nProject-URL: Source, https://github.com/zofl/zofl\n", "\nProvides-Extra: torch\n"} {
+		if !strings.Contains(metadata, want) {
+			t.Errorf("METADATA has no %q", want)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(m.dir, "zofl-[0-9]*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	python := m.python(t.Context()) // with twine, where .ci/setup made it
+	if exec.Command(python, "-c", "import twine").Run() == nil {
+		says(t, python, append([]string{"-m", "twine", "check", "--strict"}, files...)...)
 	}
 }
 
@@ -179,9 +197,10 @@ func TestDiffer(t *testing.T) {
 		}
 	}
 	write("coordinator/zofl/go.mod", "module zofl\n\ngo 1.26.0\n")
-	write("coordinator/zofl/main.go", "package main\n\nfunc main() {}\n")
-	for _, doc := range []string{"LICENSE", "README.md", "CHANGELOG.md",
-		"coordinator/zofl/internal/dashboard/page/third-party/uplot/LICENSE"} {
+	for _, dir := range []string{"", "internal/notices/"} {
+		write("coordinator/zofl/"+dir+"main.go", "package main\n\nfunc main() {}\n")
+	}
+	for _, doc := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
 		write(doc, "Do as you like.\n")
 	}
 	for _, c := range []struct {
@@ -208,8 +227,11 @@ func TestDiffer(t *testing.T) {
 // TestVersions checks that all files that name the next version name the same version.
 func TestVersions(t *testing.T) {
 	for file, want := range map[string]string{
-		"../CHANGELOG.md":          "\n## [" + version.Next + "]",
-		"../python/pyproject.toml": "\nversion = \"" + version.Next + "\"\n",
+		"../CHANGELOG.md":              "\n## [" + version.Next + "]",
+		"../python/pyproject.toml":     "\nversion = \"" + version.Next + "\"\n",
+		"../CITATION.cff":              "\nversion: " + version.Next + "\n",
+		"../deploy/compose.yaml":       "ghcr.io/zofl/zofl:" + version.Next + "\n",
+		"../deploy/kustomization.yaml": "newTag: " + version.Next + " ",
 	} {
 		text, err := os.ReadFile(file)
 		if err != nil {

@@ -100,8 +100,14 @@ func (s *source) copyTo(dir string) error {
 // command runs a program in a directory, with more environment, and returns what it printed.
 func command(ctx context.Context, dir string, env []string, name string,
 	args ...string) ([]byte, error) {
+	return feed(ctx, dir, env, nil, name, args...)
+}
+
+// feed is command, for a program that reads its standard input.
+func feed(ctx context.Context, dir string, env []string, in []byte, name string,
+	args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+	cmd.Dir, cmd.Env, cmd.Stdin = dir, append(os.Environ(), env...), bytes.NewReader(in)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
