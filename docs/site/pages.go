@@ -17,9 +17,8 @@ type entry struct{ File, Name string }
 // home is the page that readers see first.
 const home = "docs/README.md"
 
-// noPage is a Markdown file for forges such as GitHub alone: the file only links to
-// docs/contributing.md.
-const noPage = "CONTRIBUTING.md"
+// noPages are Markdown files for forges such as GitHub alone.
+var noPages = []string{"CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md"}
 
 // sections lists every page once. A Markdown file that is missing here is an error.
 var sections = []section{

@@ -141,7 +141,7 @@ func complete(files fs.FS, all []section) error {
 			return err
 		case d.IsDir() && name != "." && strings.ContainsAny(d.Name()[:1], "._"):
 			return fs.SkipDir // git's, and what builds leave
-		case path.Ext(name) == ".md" && !listed[name] && name != noPage:
+		case path.Ext(name) == ".md" && !listed[name] && !slices.Contains(noPages, name):
 			return fmt.Errorf("%s is no page of the site: give it a place in sections", name)
 		}
 		return nil
