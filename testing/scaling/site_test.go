@@ -61,9 +61,9 @@ type site struct {
 	processes map[string]*process
 }
 
-// begin makes a folder with the page's configurations, and runs the commands of a section.
+// newSite makes an empty folder.
 // The race detector finds nothing in processes that are built without it.
-func begin(t *testing.T, section string) *site {
+func newSite(t *testing.T) *site {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("runs processes: without -short")
@@ -76,8 +76,14 @@ func begin(t *testing.T, section string) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{t: t, dir: t.TempDir(), ports: map[string]int{}, processes: map[string]*process{},
+	return &site{t: t, dir: t.TempDir(), ports: map[string]int{}, processes: map[string]*process{},
 		path: zofl + ":" + filepath.Dir(program) + ":" + os.Getenv("PATH")}
+}
+
+// begin makes a folder with the page's configurations, and runs the commands of a section.
+func begin(t *testing.T, section string) *site {
+	t.Helper()
+	s := newSite(t)
 	page, err := docs.Read(filepath.Join(root, "docs/scaling.md"))
 	if err != nil {
 		t.Fatal(err)
