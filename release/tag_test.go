@@ -118,8 +118,9 @@ func TestTag(t *testing.T) {
 	if got := strings.Fields(git(t, dir, "tag")); strings.Join(got, " ") != strings.Join(want, " ") {
 		t.Errorf("tags %v, want %v", got, want)
 	}
-	if changed := strings.Fields(git(t, dir, "diff", "--name-only", head, name)); strings.Join(changed,
-		" ") != "coordinator/zofl/go.mod coordinator/zofl/go.sum examples/pid/go.mod examples/pid/go.sum" {
+	changed := strings.Fields(git(t, dir, "diff", "--name-only", head, name))
+	if strings.Join(changed, " ") != "coordinator/zofl/go.mod coordinator/zofl/go.sum "+
+		"examples/pid/go.mod examples/pid/go.sum" {
 		t.Errorf("the release commit changes %v", changed)
 	}
 	out := t.TempDir()
