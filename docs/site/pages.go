@@ -39,6 +39,7 @@ var sections = []section{
 	{"Train well", []entry{
 		{"docs/choose.md", "Which method"},
 		{"docs/methods.md", "Methods and options"},
+		{"docs/models.md", "Begin with a model"},
 		{"docs/plan.md", "A plan by section"},
 		{"docs/tune.md", "Find the settings"},
 		{"docs/simulate.md", "Simulate a run"},
@@ -72,6 +73,7 @@ var sections = []section{
 		{"docs/state.md", "State and logs"},
 		{"docs/sealed.md", "Sealed snapshots"},
 		{"docs/secagg.md", "Secure aggregation"},
+		{"docs/laws.md", "Laws of the coordinator"},
 		{"docs/attacks.md", "Attacks that were tried"},
 	}},
 	{"Project", []entry{

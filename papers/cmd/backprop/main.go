@@ -1,5 +1,5 @@
-// Backprop trains the CNN of docs/methods.md by its gradients. Backprop prints the number of
-// steps after which the CNN reaches the accuracies that docs/methods.md measures for runs without
+// Backprop trains the CNN of papers/RESULTS.md by its gradients. Backprop prints the number of
+// steps after which the CNN reaches the accuracies that papers/RESULTS.md measures for runs without
 // gradients.
 //
 //	go -C papers run -tags openblas ./cmd/backprop --data DIR
@@ -17,7 +17,7 @@ import (
 	"github.com/zofl/zofl/papers/models/train"
 )
 
-// targets are the accuracies of docs/methods.md.
+// targets are the accuracies of papers/RESULTS.md.
 var targets = []float64{0.80, 0.90, 0.95, 0.97}
 
 func main() {
