@@ -137,11 +137,19 @@ def test_losses_that_are_none(loss: Any, kind: type[Exception], text: str) -> No
     ({"devices": 0}, "devices=0"), ({"plan": {"dim": 4}, "method": "mezo"}, "both given"),
     ({"stpe": 1}, "stpe"), ({"method": "zolf"}, "zolf"),
     ({"bounds": (1, 2)}, "begin within them"), ({"bounds": [(0, None)] * 3}, "two finite"),
-    ({"bounds": [(-1, 1)] * 2}, "3 pairs"), ({"bounds": (-np.inf, 1)}, "finite"), ({"bounds": "high"}, "no pairs"),
+    ({"bounds": [(-1, 1)] * 2}, "3 pairs"), ({"bounds": (-np.inf, 1)}, "finite"),
+    ({"bounds": "high"}, "no pairs"),
 ])
 def test_arguments_that_are_wrong(arguments: Any, text: str) -> None:
     with pytest.raises(ValueError, match=text):
         zofl.minimize(bowl, np.zeros(3), **arguments)
+
+
+@pytest.mark.parametrize("name, text", [("maxiter", "rounds"), ("jac", "gradient"),
+                                        ("args", "lambda x"), ("n_trials", "queries")])
+def test_words_of_other_libraries(name: str, text: str) -> None:
+    with pytest.raises(TypeError, match=f"argument '{name}': .*{text}"):
+        zofl.minimize(bowl, np.zeros(3), **{name: 1})
 
 
 def test_bounds() -> None:

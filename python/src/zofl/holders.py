@@ -163,6 +163,8 @@ class _Estimator:
         kind = type(estimator).__name__
         if train is None:
             chosen = [n for n in _FITTED if hasattr(estimator, n)]
+            if not chosen and hasattr(estimator, "steps"):
+                raise ValueError(f"x0 is a {kind}: give its last step, x0[-1]")
             if not chosen:
                 raise ValueError(f"x0 is a {kind} without coef_ or intercept_: fit it first, as "
                                  "on a few rows of all classes, or name attributes: train='theta_'")

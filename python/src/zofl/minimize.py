@@ -31,6 +31,23 @@ _ROUNDS_IN_BOUNDS = 30  # of fzoos, whose rounds take more losses
 _FEATURES = 1000  # of fzoos with one device: no other surrogate has to be told, and it is faster
 
 
+# What arguments of scipy, optuna, nevergrad and scikit-learn are called here.
+_ELSEWHERE = {
+    **dict.fromkeys(["fun", "func", "objective"], "did you mean loss?"),
+    **dict.fromkeys(["maxiter", "max_iter", "num_iterations"], "did you mean rounds?"),
+    **dict.fromkeys(["maxfev", "maxfun", "n_trials", "n_calls", "budget"], "did you mean queries?"),
+    **dict.fromkeys(["rng", "random_state"], "did you mean seed?"),
+    **dict.fromkeys(["workers", "n_jobs", "num_workers"], "did you mean devices?"),
+    **dict.fromkeys(["disp", "verbose", "show_progress_bar"], "did you mean progress?"),
+    "jac": "did you mean gradient? It returns the loss and its gradient",
+    "callbacks": "did you mean callback?",
+    "args": "give a function of x, as in lambda x: loss(x, data)",
+    "options": "give each option as an argument, such as rounds=100",
+    "tol": "patience ends a run whose loss is no longer lower",
+    "constraints": "add a penalty to the loss, or give bounds",
+}
+
+
 @dataclass(repr=False)
 class OptimizeResult:
     """What minimize found, with the names of scipy.optimize.OptimizeResult."""
@@ -122,6 +139,9 @@ def minimize(loss: Loss | None = None, x0: Any = None, *, devices: int = 1,
     preset of `plan`, and other arguments are fields of it: step=0.1. plan gives them all. bounds is
     (low, high), or a pair for each parameter; the method is then fzoos.
     """
+    for name in fields.keys() & _ELSEWHERE.keys():
+        raise TypeError(f"minimize() got an unexpected keyword argument {name!r}: "
+                        + _ELSEWHERE[name])
     if devices < 1:
         raise ValueError(f"devices={devices}: give 1 or more")
     tree = Tree(x0, train)
@@ -152,26 +172,33 @@ def minimize(loss: Loss | None = None, x0: Any = None, *, devices: int = 1,
 
 
 class _Count:
-    """Counts evaluations of a loss."""
+    """Counts evaluations of a loss, and keeps what it raised last."""
 
     def __init__(self, given: Functions) -> None:
         self.queries = 0
+        self.raised: Exception | None = None
         self.functions = replace(given, loss=self._each(given.loss), losses=self._all(given.losses),
                                  gradient=self._each(given.gradient))
 
     def _each(self, function: Any) -> Any:
         def counted(x: Vector, batch: Batch) -> Any:
-            self.queries += 1
-            return function(x, batch)
+            return self._asked(1, function, x, batch)
 
         return function and counted
 
     def _all(self, function: Any) -> Any:
         def counted(xs: Vector, batch: Batch) -> Any:
-            self.queries += len(xs)
-            return function(xs, batch)
+            return self._asked(len(xs), function, xs, batch)
 
         return function and counted
+
+    def _asked(self, points: int, function: Any, x: Vector, batch: Batch) -> Any:
+        self.queries += points
+        try:
+            return function(x, batch)
+        except Exception as error:
+            self.raised = error
+            raise
 
 
 def _full(given: Functions, x: Vector, devices: int) -> float:
@@ -217,6 +244,8 @@ def _plan(plan: Mapping[str, Any] | str | os.PathLike[str] | None, method: str |
 
 def _result(tree: Tree, count: _Count, devices: int, run: Run, led: Plan, fun0: float,
             bounded: bool) -> OptimizeResult:
+    if run.error and not run.rows and count.raised is not None:
+        raise count.raised  # at each point around x0, where it stands for an infinite loss
     if run.model is None:
         raise Error(f"the run has no model: {run.error or run.ended}")
     fun = _full(count.functions, run.model, devices)
@@ -229,9 +258,9 @@ def _result(tree: Tree, count: _Count, devices: int, run: Run, led: Plan, fun0: 
     }.get(run.ended) or _why(run) or f"the plan's condition holds after round {n:,}: {run.ended}"
     success = not run.error and fun <= fun0
     if fun == fun0 and not run.error:
-        how += ". The loss is that of x0: give more rounds, as with step=auto the first five measure"
+        how += ". The loss is that of x0: give more rounds, as with step=auto five only measure"
     elif not fun <= fun0:
-        how = (f"{how}. It ended worse than it began: the loss at x0 is {fun0:.6g}, at x {fun:.6g}. "
+        how += (f". It ended worse than it began: the loss at x0 is {fun0:.6g}, at x {fun:.6g}. "
                 "Keep x0, or give more rounds, a smaller step or less noise")
     if bounded and run.ended == "rounds":
         led = Plan({**led, "rounds": n})
