@@ -16,7 +16,7 @@ class Line:
     unless always is set: then a line every ten seconds."""
 
     def __init__(self, always: bool = False) -> None:
-        self._shown = ""
+        self._text, self._shown = "", False
         self._due = time.monotonic() + _QUICK
         self._display: Any = None
         self._every = _EVERY
@@ -33,18 +33,19 @@ class Line:
                 self._due = float("inf")
 
     def show(self, text: str) -> None:
+        self._text = text
         if time.monotonic() >= self._due:
             self._due = time.monotonic() + self._every
             self._draw(text)
-            self._shown = text
+            self._shown = True
 
-    def end(self, text: str = "") -> None:
-        """Leaves a last text, where there was one before."""
+    def end(self) -> None:
+        """Leaves the last text, where one was drawn."""
         if self._shown:
-            self._draw(text or self._shown)
+            self._draw(self._text)
             if self._draw == self._on_terminal:
                 print(file=sys.stderr, flush=True)
-            self._shown = ""
+            self._shown = False
 
     def _in_notebook(self, text: str) -> None:
         data = {"text/plain": text}
