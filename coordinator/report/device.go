@@ -30,19 +30,22 @@ type Device struct {
 	ID       string
 	Slot     uint32
 	State    DeviceState
-	LastSeen time.Time         // zero: not heard of since this coordinator began
-	Latency  time.Duration     // time from an announcement to its answer, smoothed; 0: none yet
-	Declines uint32            // since this coordinator began
-	Missed   uint32            // rounds in a row that waited for it in vain
-	Until    time.Time         // DeviceAway: when it is asked again
-	Awaited  bool              // the open round waits for it
-	Cut      uint32            // contributions and control variates that Plan.Bound cut
-	Doubt    float64           // share of its weight that Plan.Trust took
-	Refused  uint64            // messages that were dropped unread, because it sent too many
-	Faulty   uint64            // messages that no honest device sends
-	Suspect  string            // why its contributions, keys or shares make it a suspect; a remedy
-	SameID   bool              // two devices send under this id, each with its own answers
-	Record   uint64            // last record to which it contributed; 0: none since this one began
-	Behind   uint64            // records of the log since that one
-	About    deviceinfo.Device // what it tells about itself; it may be wrong
+	LastSeen time.Time     // zero: not heard of since this coordinator began
+	Latency  time.Duration // time from an announcement to its answer, smoothed; 0: none yet
+	Declines uint32        // since this coordinator began
+	Missed   uint32        // rounds in a row that waited for it in vain
+	Until    time.Time     // DeviceAway: when it is asked again
+	Awaited  bool          // the open round waits for it
+	Cut      uint32        // contributions and control variates that Plan.Bound cut
+	Doubt    float64       // share of its weight that Plan.Trust took
+	Refused  uint64        // messages that were dropped unread, because it sent too many
+	Faulty   uint64        // messages that no honest device sends
+	Suspect  string        // why its contributions, keys or shares make it a suspect; a remedy
+	SameID   bool          // two devices send under this id, each with its own answers
+	Record   uint64        // last record to which it contributed; 0: none since this one began
+
+	Contributions uint32 // since this coordinator began
+
+	Behind uint64            // records of the log since that one
+	About  deviceinfo.Device // what it tells about itself; it may be wrong
 }

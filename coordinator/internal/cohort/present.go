@@ -62,6 +62,7 @@ func (k *Cohort) Took(m presence.Device, n uint64, current bool, now uint64) {
 	}
 	p := &k.Crowd.Members[m.Slot]
 	p.Record = max(p.Record, n)
+	p.Contributions++
 	k.Crowd.Used(m.Slot)
 	if p.InARow, p.Until = 0, 0; p.Absent() {
 		k.Crowd.Place(m.Slot, now)

@@ -40,10 +40,13 @@ type Member struct {
 	Seen     uint64  // when it was last heard of; 0: not by this coordinator
 	Latency  float64 // milliseconds from an announcement to its answer, smoothed; 0: none yet
 	Declines uint32  // all of them
-	InARow   uint8   // declines since its last contribution
-	Misses   uint8   // deadlines that it let pass since it was last heard of
-	Left     bool    // it said goodbye
-	Lost     bool    // it was told to be lost, since it was last heard of
+
+	Contributions uint32 // all of them
+
+	InARow   uint8 // declines since its last contribution
+	Misses   uint8 // deadlines that it let pass since it was last heard of
+	Left     bool  // it said goodbye
+	Lost     bool  // it was told to be lost, since it was last heard of
 	Retired  bool
 	LeftOut  bool               // sums leave it out, see [Crowd.Accuse]
 	Record   uint64             // the last one that it contributed to; 0: none

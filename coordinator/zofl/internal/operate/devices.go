@@ -32,7 +32,9 @@ type Device struct {
 	Suspect  string     `json:"suspect,omitempty"`    // why its contributions stand out; a remedy
 	SameID   bool       `json:"same_id,omitempty"`    // two devices send with this id
 	Record   uint64     `json:"record,omitempty"`     // the last it contributed to
-	Behind   uint64     `json:"behind,omitempty"`     // records of the log since Record
+	// Contributions are its contributions since the coordinator started.
+	Contributions uint32 `json:"contributions,omitempty"`
+	Behind        uint64 `json:"behind,omitempty"` // records of the log since Record
 
 	// The fields below are what the device says about itself, which may be wrong.
 	Program  string `json:"program,omitempty"`
@@ -67,7 +69,7 @@ func deviceOf(d *report.Device, now time.Time) Device {
 		Latency: float64(d.Latency.Microseconds()) / 1000, Awaited: d.Awaited,
 		Cut: d.Cut, Doubt: d.Doubt, Refused: d.Refused, Faulty: d.Faulty,
 		Suspect: d.Suspect, SameID: d.SameID,
-		Record: d.Record, Behind: d.Behind,
+		Record: d.Record, Behind: d.Behind, Contributions: d.Contributions,
 		Program: d.About.Program, Platform: d.About.Platform, Battery: d.About.Battery,
 		Power: d.About.Power.String(), Network: d.About.Network.String(),
 	}

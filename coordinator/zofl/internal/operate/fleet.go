@@ -106,6 +106,9 @@ var orders = map[string]func(a, b *Device) int{
 	"declines": func(a, b *Device) int { return cmp.Compare(a.Declines, b.Declines) },
 	"missed":   func(a, b *Device) int { return cmp.Compare(a.Missed, b.Missed) },
 	"record":   func(a, b *Device) int { return cmp.Compare(a.Record, b.Record) },
+	"contributions": func(a, b *Device) int {
+		return cmp.Compare(a.Contributions, b.Contributions)
+	},
 	"program":  func(a, b *Device) int { return strings.Compare(a.Program, b.Program) },
 	"platform": func(a, b *Device) int { return strings.Compare(a.Platform, b.Platform) },
 	"battery":  func(a, b *Device) int { return cmp.Compare(charge(a), charge(b)) },
