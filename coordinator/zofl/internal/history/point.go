@@ -82,6 +82,7 @@ const (
 	Suspect    Kind = "suspect"        // contributions of member ID stand out; see Text
 	SameID     Kind = "same id"        // two devices send as member ID
 	NoFall     Kind = "no fall"        // the loss has not fallen; Text says more
+	Tagged     Kind = "tagged"         // Fields are the run's tags from now on, see [TagsOf]
 )
 
 // OfDevice says whether marks of the kind are about one device, so that charts do not show them.

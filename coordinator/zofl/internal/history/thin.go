@@ -94,7 +94,8 @@ func sum(a, b map[string]uint64) map[string]uint64 {
 func thinMarks(marks []Mark) []Mark {
 	keep := halve(len(marks), func(i int) bool {
 		k := marks[i].Kind
-		return k == Changed || k == RolledBack || k == Ended || k == Diverged || k == NoFall
+		return k == Changed || k == RolledBack || k == Ended || k == Diverged || k == NoFall ||
+			k == Tagged
 	})
 	kept := make([]Mark, 0, len(marks))
 	for i, m := range marks {

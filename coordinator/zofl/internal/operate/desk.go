@@ -68,6 +68,7 @@ func (d *Desk) Run() string { return d.c.Status().Run }
 func (d *Desk) Status() Status {
 	status := StatusOf(d.c.Status())
 	status.Version = version.String()
+	status.Tags = d.watch.Rounds().Tags()
 	status.NoFall = cmp.Or(d.watch.Rounds().NotFound(), d.watch.Rounds().NoFall())
 	if d.watch.Banned != nil {
 		status.Banned = d.watch.Banned(time.Now())

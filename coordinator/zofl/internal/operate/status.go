@@ -16,6 +16,8 @@ type Status struct {
 	Run string `json:"run"`
 	// Version is the version of the coordinator's program; "" means that it is older than 0.1.0.
 	Version string `json:"version,omitempty"`
+	// Tags are words of the operator about the run, by `zofl serve --tag`.
+	Tags []string `json:"tags,omitempty"`
 
 	State  string `json:"state"` // waiting, open, paused, ended, deposed
 	Reason string `json:"reason,omitempty"`
