@@ -11,6 +11,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/icon"
 )
 
 //go:embed page
@@ -42,6 +44,7 @@ func (s *Server) assets() {
 	if err != nil {
 		panic("dashboard: internal error: " + err.Error()) // the files are in the program
 	}
+	s.mux.Handle("GET /icon.svg", asset(icon.SVG, types[".svg"]))
 }
 
 // asset serves a file. A browser may cache the file, and asks each time whether the file has

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/zofl/zofl/coordinator/zofl/internal/icon"
 	"github.com/zofl/zofl/coordinator/zofl/version"
 	"github.com/zofl/zofl/internal/chart"
 	"github.com/zofl/zofl/plan"
@@ -22,7 +23,7 @@ import (
 var files embed.FS
 
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
-	"number": chart.Number, "short": Short,
+	"number": chart.Number, "short": Short, "icon": icon.URL,
 	"spent": func(v float64) string { return fmt.Sprintf("%.0f", v) },
 }).ParseFS(files, "pages/*.html"))
 
@@ -44,8 +45,8 @@ func newPage(title string, figures []figure) (*page, error) {
 	p := &page{Title: title, Figures: figures, Environment: environment()}
 	p.Style = template.CSS("\n" + string(style) + chart.Style)
 	sum := sha256.Sum256([]byte(p.Style))
-	p.Policy = "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-" +
-		base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	p.Policy = "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; " +
+		"style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	return p, nil
 }
 

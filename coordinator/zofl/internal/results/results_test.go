@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
+	"github.com/zofl/zofl/coordinator/zofl/internal/icon"
 	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/plan/preset"
 )
@@ -98,13 +99,17 @@ func checked(t *testing.T, page []byte) string {
 	if !found || !strings.Contains(html.UnescapeString(text), hash) {
 		t.Errorf("the policy has not the style's hash %s", hash)
 	}
+	if strings.Count(html.UnescapeString(text), string(icon.URL())) != 2 {
+		t.Error("the page has not its icon, at its title and for the browser's tab")
+	}
+	text = strings.ReplaceAll(html.UnescapeString(text), `="`+string(icon.URL())+`"`, "")
 	for _, not := range []string{"src=", "href=", "url(", "style=", "<script", "@import", "NaN",
 		"ZgotmplZ"} {
 		if strings.Contains(text, not) {
 			t.Errorf("the page has %s", not)
 		}
 	}
-	return html.UnescapeString(text)
+	return text
 }
 
 func TestReport(t *testing.T) {
