@@ -1,8 +1,8 @@
 // Command zofl is the operator's program. It shows what Zofl does (demo), writes and explains plans
 // (plan), simulates and tunes them (simulate, tune), runs coordinators (serve), devices (client;
 // exec with a loss in any language) and witnesses (follow), shows and commands a running
-// coordinator (watch, status, devices, pause, resume, stop, ...), reads logs (log, history, verify,
-// export), and measures how fast this machine is (bench).
+// coordinator (watch, status, devices, pause, resume, stop, ...), reads logs (log, history,
+// dashboard, verify, export), and measures how fast this machine is (bench).
 package main
 
 import (

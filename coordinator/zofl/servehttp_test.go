@@ -61,13 +61,13 @@ func tokenOf(t *testing.T, log string) string {
 // operator's does.
 func TestServeHTTP(t *testing.T) {
 	address := freeport.Address(t)
-	k := newKitchen(t, "--http", address)
+	k := newKitchen(t, "--http", address, "--tag", "rate=0.1", "--tag", "team a")
 	k.device("a")
 	k.device("b")
 	k.reach(8)
 	b := &browser{t: t, home: "http://" + address}
 	for path, want := range map[string]string{
-		"/": "<title>Zofl</title>", "/api/runs": `["kitchen"]`,
+		"/": "<title>Zofl</title>", "/api/runs": `"tags":["rate=0.1","team a"],"led":true`,
 		"/api/runs/kitchen/devices?sort=id": `"id":"a"`, "/metrics": "zofl_",
 	} {
 		if code, body := b.ask("GET", path, ""); code != 200 || !strings.Contains(body, want) {
@@ -84,7 +84,8 @@ func TestServeHTTP(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &s); err != nil || code != 200 || s.State != "paused" {
 		t.Errorf("a command with the token: %d %s %v", code, body, err)
 	}
-	if s, err := k.ask("status"); err != nil || s.State != "paused" || s.Reason != "tea" {
+	if s, err := k.ask("status"); err != nil || s.State != "paused" || s.Reason != "tea" ||
+		len(s.Tags) != 2 {
 		t.Errorf("the operator sees %+v %v", s, err)
 	}
 	_, err := zofl(t, "serve", k.plan, "--store", filepath.Join(k.dir, "other"), "--listen",
@@ -130,6 +131,11 @@ func TestHTTPRefuses(t *testing.T) {
 	for i, c := range []struct{ args, want []string }{
 		{append(serve, "--http", "0.0.0.0:8080"), []string{"--http 0.0.0.0:8080", "--tls", "ssh -L"}},
 		{append(serve, "--traces", "127.0.0.1:4318"), []string{"--traces", "http://127.0.0.1:4318"}},
+		{append(serve, "--tag", " "), []string{`--tag " "`, "rate=0.1"}},
+		{append(serve, "--tag", "a\x1b[2J"), []string{"--tag", "printable"}},
+		{append(serve, "--tag", strings.Repeat("x", 65)), []string{"--tag", "64"}},
+		{[]string{"dashboard", "--http", "0.0.0.0:8080"}, []string{"--http 0.0.0.0:8080", "ssh -L"}},
+		{[]string{"dashboard", filepath.Join(dir, "none")}, []string{"DIR", "none", "name one"}},
 		{append(serve, "--http", ":8080"), []string{"--http :8080", "127.0.0.1:8080"}},
 		{append(serve, "--http", "8080"), []string{"--http 8080"}},
 		{append(serve, "--http", "127.0.0.1:x"), []string{"--http", "65535"}},

@@ -3,13 +3,13 @@
 package dashboard
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,10 +20,6 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/testing/fleet/crowd"
 )
-
-// pictures is where the screenshots of the documentation go, if anywhere.
-var pictures = flag.String("pictures", "", "directory for screenshots of the page, such as "+
-	"../../docs/img; default: none")
 
 // classifier returns the plan of a run that trains the classifier of `zofl client`, and reports
 // silent devices soon.
@@ -40,18 +36,45 @@ func classifier(t *testing.T, devices int) *plan.Plan {
 	return p
 }
 
-// start builds and starts the program with a plan.
-func start(t *testing.T, p *plan.Plan) (zofl string, s *Serve) {
+// bin is where the tests' one program is.
+var bin = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "zofl-dashboard-") })
+
+// program builds the program, once for all tests.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := bin()
+	if err != nil {
+		return "", err
+	}
+	return Build("../..", dir)
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if dir, err := bin(); err == nil {
+		_ = os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+// built returns the program, or skips a test of the page.
+func built(t *testing.T) string {
 	t.Helper()
 	if os.Getenv("ZOFL_CHROMIUM") == "" {
 		t.Skip("ZOFL_CHROMIUM is not set: give it the name of a Chromium, such as chromium")
 	}
-	dir := t.TempDir()
-	zofl, err := Build("../..", dir)
+	zofl, err := program()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s, err = Start(t.Context(), zofl, dir, p); err != nil {
+	return zofl
+}
+
+// start starts the program with a plan.
+func start(t *testing.T, p *plan.Plan, more ...string) (zofl string, s *Serve) {
+	t.Helper()
+	zofl = built(t)
+	s, err := Start(t.Context(), zofl, t.TempDir(), p, more...)
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -96,7 +119,9 @@ func clients(t *testing.T, zofl string, s *Serve, count int) (kill func(i int)) 
 // says when its coordinator is gone. With -v the test prints how soon the page showed the killed
 // device.
 func TestPage(t *testing.T) {
-	zofl, s := start(t, classifier(t, 5))
+	zofl, s := start(t, classifier(t, 5), "--tag", "step=auto", "--tag", "team a")
+	pastRun(t, s.Dir, "pantry.log", 400, "step=0.3")
+	pastRun(t, s.Dir, "cellar.log", 250, "step=1", "no evaluation")
 	p := browser(t, s.Page, 1440, 900)
 	p.do(chromedp.Navigate(s.Page))
 	p.until(`document.body.dataset.state === "waiting"`)
@@ -105,9 +130,10 @@ func TestPage(t *testing.T) {
 	seen := p.value(`document.body.dataset.points`)
 	p.until(`Number(document.body.dataset.points) > 20 + ` + seen)
 	p.until(`document.querySelectorAll(".uplot canvas").length >= 6`)
+	p.until(`document.getElementById("tags").textContent === "step=autoteam a"`)
 	p.until(`document.querySelectorAll("#fleet tbody tr .dot[data-kind=present]").length === 5`)
 	if got := p.value(`document.querySelector(".chart .plot").getAttribute("aria-label")`); !strings.
-		HasPrefix(got, "Loss, a curve: ") {
+		HasPrefix(got, "Training loss, a curve: ") {
 		t.Errorf("the loss says %q", got)
 	}
 
@@ -149,10 +175,10 @@ func TestPage(t *testing.T) {
 		e => e.textContent.includes("step") && e.textContent.includes("0.125"))`)
 	p.click("#resume")
 	p.until(`document.body.dataset.state === "open"`)
+	p.until(`document.body.dataset.points > 100`)
+	p.overlays()
 	p.fine()
-	if *pictures != "" {
-		takePictures(p)
-	}
+	p.pictures()
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -225,14 +251,3 @@ func TestSuspect(t *testing.T) {
 // told is how many devices of the table show their platform.
 var told = fmt.Sprintf(`[...document.querySelectorAll("#fleet tbody td")].filter(
 	c => c.textContent === "%s/%s").length`, runtime.GOOS, runtime.GOARCH)
-
-// takePictures writes the screenshots that the documentation has.
-func takePictures(p *tab) {
-	p.until(`document.body.dataset.points > 300`)
-	for _, scheme := range []string{"light", "dark"} {
-		p.scheme(scheme)
-		p.until(`matchMedia("(prefers-color-scheme: ` + scheme + `)").matches`)
-		p.do(chromedp.EmulateViewport(1280, 1500))
-		p.picture(filepath.Join(*pictures, "dashboard-"+scheme+".png"))
-	}
-}

@@ -29,12 +29,13 @@ func Build(root, dir string) (file string, err error) {
 	return file, nil
 }
 
-// A Serve is a process of `zofl serve --http`.
+// A Serve is a process of `zofl serve --http`, or of `zofl dashboard`, which has only a Page.
 type Serve struct {
 	Run   string
 	URL   string // of the broker
 	Page  string // http://127.0.0.1:PORT/
 	Token string
+	Dir   string // of its log's directory
 	PID   int
 
 	cmd   *exec.Cmd
@@ -52,29 +53,42 @@ func Start(ctx context.Context, zofl, dir string, plan *plan.Plan, more ...strin
 	if err != nil {
 		return nil, err
 	}
-	s := &Serve{Run: plan.Run, ended: make(chan struct{}), log: &output{}}
 	store := filepath.Join(dir, "log")
-	s.cmd = exec.Command(zofl, append([]string{"serve", file, "--store", store, "--listen",
+	s, err := launch(ctx, zofl, append([]string{"serve", file, "--store", store, "--listen",
 		"127.0.0.1:0", "--http", "127.0.0.1:0"}, more...)...)
-	s.cmd.Stderr = s.log
-	if err := s.cmd.Start(); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	s.PID = s.cmd.Process.Pid
-	go func() { _ = s.cmd.Wait(); close(s.ended) }()
-	for _, found := range []struct {
-		line string
-		to   *string
-	}{{`msg=dashboard url=(\S+)`, &s.Page}, {`msg=leading .*broker=(\S+)`, &s.URL}} {
-		if *found.to, err = s.await(ctx, regexp.MustCompile(found.line)); err != nil {
-			return nil, errors.Join(err, s.Stop())
-		}
+	s.Run, s.Dir = plan.Run, dir
+	if s.URL, err = s.await(ctx, regexp.MustCompile(`msg=leading .*broker=(\S+)`)); err != nil {
+		return nil, errors.Join(err, s.Stop())
 	}
 	content, err := os.ReadFile(filepath.Join(store, "dashboard.token"))
 	if err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
 	s.Token = strings.TrimSpace(string(content))
+	return s, nil
+}
+
+// Browse runs `zofl dashboard` with arguments, and waits until the program serves its page.
+func Browse(ctx context.Context, zofl string, args ...string) (*Serve, error) {
+	return launch(ctx, zofl, append([]string{"dashboard", "--http", "127.0.0.1:0"}, args...)...)
+}
+
+// launch starts the program, and waits until it serves its page.
+func launch(ctx context.Context, zofl string, args ...string) (*Serve, error) {
+	s := &Serve{ended: make(chan struct{}), log: &output{}, cmd: exec.Command(zofl, args...)}
+	s.cmd.Stderr = s.log
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	s.PID = s.cmd.Process.Pid
+	go func() { _ = s.cmd.Wait(); close(s.ended) }()
+	var err error
+	if s.Page, err = s.await(ctx, regexp.MustCompile(`msg=dashboard url=(\S+)`)); err != nil {
+		return nil, errors.Join(err, s.Stop())
+	}
 	return s, nil
 }
 

@@ -55,6 +55,8 @@ func TestSize(t *testing.T) {
 	t.Logf("first paint with data after %s ms; %s rounds on the page",
 		p.value(`document.body.dataset.painted`), p.value(`document.body.dataset.points`))
 
+	p.spread(*sizeDevices)
+	p.looks(strconv.Itoa(*sizeDevices))
 	before := p.worked()
 	frames := strings.Fields(p.value(scrolling))
 	worked := p.worked() - before

@@ -39,7 +39,7 @@ type listing struct {
 type fleet struct {
 	Members int            `json:"members"`
 	Open    bool           `json:"open,omitempty"` // an open roster has no list
-	Told    int            `json:"told,omitempty"` // devices that tell something about themselves
+	Tells   []string       `json:"tells"`          // columns in which a device has something
 	States  map[string]int `json:"states"`
 }
 
@@ -60,18 +60,36 @@ func (l *listing) fresh(run Run, now time.Time) {
 	}
 }
 
+// optional are the columns that the table has only where a device has something in them.
+var optional = []struct {
+	name string
+	has  func(d *operate.Device) bool
+}{
+	{"program", func(d *operate.Device) bool { return d.Program != "" }},
+	{"platform", func(d *operate.Device) bool { return d.Platform != "" }},
+	{"battery", func(d *operate.Device) bool { return d.Battery > 0 || d.Power != "" }},
+	{"network", func(d *operate.Device) bool { return d.Network != "" }},
+}
+
 // summary counts the devices.
 func (l *listing) summary(run Run, open bool) fleet {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.fresh(run, time.Now())
-	f := fleet{Members: len(l.devices), Open: open, States: map[string]int{}}
+	f := fleet{Members: len(l.devices), Open: open, States: map[string]int{}, Tells: []string{}}
 	for i := range l.devices {
-		d := &l.devices[i]
-		f.States[d.State]++
-		if d.Program+d.Platform+d.Power+d.Network != "" || d.Battery > 0 {
-			f.Told++
+		f.States[l.devices[i].State]++
+	}
+	for _, c := range optional {
+		for i := range l.devices {
+			if c.has(&l.devices[i]) {
+				f.Tells = append(f.Tells, c.name)
+				break
+			}
 		}
+	}
+	if len(l.differ) > 0 {
+		f.Tells = append(f.Tells, "digest")
 	}
 	return f
 }
@@ -110,8 +128,8 @@ func (s *Server) devices(w http.ResponseWriter, r *http.Request, b *Board) {
 		fail(w, http.StatusBadRequest, "from and count: give whole numbers, 0 or more")
 		return
 	case !v.Sorts():
-		fail(w, http.StatusBadRequest, "sort: give id, slot, state, seen, record, latency, "+
-			"declines, missed, program, platform, battery or network")
+		fail(w, http.StatusBadRequest, "sort: give id, slot, state, seen, record, contributions, "+
+			"latency, declines, missed, program, platform, battery or network")
 		return
 	}
 	rows, total := b.list.page(b.leader(), v, from, min(count, mostRows))

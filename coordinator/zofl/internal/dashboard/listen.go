@@ -47,6 +47,8 @@ func (s *Server) Start(a Address) (stop func(), err error) {
 func (s *Server) announce(url, file string) {
 	with := url + "#token=" + s.cfg.Token
 	switch {
+	case s.cfg.Token == "":
+		s.cfg.Logger.Info("dashboard", "url", url)
 	case file == "":
 		s.cfg.Logger.Info("dashboard", "url", with)
 	case term.IsTerminal(int(os.Stderr.Fd())):

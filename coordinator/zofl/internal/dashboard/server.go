@@ -13,18 +13,22 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
+	"github.com/zofl/zofl/coordinator/zofl/internal/runlist"
 )
 
 // A Config says who may see a run and who may command it.
 type Config struct {
 	// Token is the secret that commands need, in the header Authorization: Bearer. See [NewToken].
+	// Without one, the server takes no command.
 	Token string
 	// Guarded says that reading needs the token too.
 	Guarded bool
 	// Hosts are names of this server, in addition to localhost and addresses. The server refuses a
 	// request to another name, because a hostile site could have made that name resolve to this
 	// address.
-	Hosts  []string
+	Hosts []string
+	// Others are runs that other programs lead, or led: the page draws their curves, too.
+	Others []runlist.Source
 	Logger *slog.Logger // nil: nothing is logged
 }
 
@@ -49,8 +53,10 @@ func New(cfg Config) *Server {
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.assets()
 	s.Mount("GET /api/runs", http.HandlerFunc(s.runs))
+	s.Mount("GET /api/curves", http.HandlerFunc(s.curves))
 	s.Mount("GET /api/runs/{run}/stream", s.of(s.stream))
 	s.Mount("GET /api/runs/{run}/devices", s.of(s.devices))
+	s.Mount("GET /api/runs/{run}/histograms", s.of(s.histograms))
 	s.mux.Handle("GET /api/token", s.locked(http.HandlerFunc(s.rightToken)))
 	s.mux.Handle("POST /api/runs/{run}/{verb}", s.locked(s.of(s.command)))
 	s.mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
@@ -140,15 +146,6 @@ func (s *Server) led(b *Board) {
 	if !slices.Contains(s.boards, b) {
 		s.boards = append(s.boards, b)
 	}
-}
-
-// runs answers with the names of the runs.
-func (s *Server) runs(w http.ResponseWriter, _ *http.Request) {
-	names := []string{}
-	for _, b := range s.all() {
-		names = append(names, b.title())
-	}
-	reply(w, http.StatusOK, map[string]any{"runs": names})
 }
 
 func (s *Server) all() []*Board {

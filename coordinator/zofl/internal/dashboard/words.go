@@ -28,7 +28,7 @@ func marked(m *history.Mark) mark {
 		out.Level = "bad"
 	case history.Began:
 		out.Chart = m.Round > 0
-	case history.Surveyed:
+	case history.Surveyed, history.Tagged:
 		out.Chart = false
 	}
 	if m.Kind.OfDevice() {

@@ -53,7 +53,7 @@ Exit codes:
 	addGroup(cmd, "Command a running coordinator:", operator.Commands()...)
 	addGroup(cmd, "Say who may take part:", access.Device(), access.Permissions())
 	addGroup(cmd, "Read a run's log:", logs.Log(), logs.History(), logs.Report(), logs.Compare(),
-		logs.Verify(), logs.Export(), logs.Recover())
+		logs.Dashboard(), logs.Verify(), logs.Export(), logs.Recover())
 	cmd.AddCommand(connect.Topic())
 	connect.TellOnce(cmd)
 	cmd.SetHelpCommand(cli.Help(cmd))

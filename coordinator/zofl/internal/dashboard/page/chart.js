@@ -1,7 +1,9 @@
-// A chart: curves by uPlot, with a legend that follows the cursor, a sentence that says what is
-// drawn, and its numbers as a table.
+// A chart: lines by uPlot, with a legend that follows the cursor, a sentence that says what is
+// drawn, and its numbers as a table, as CSV and as PNG.
 /* global uPlot */
-import { element, number, put, table } from "./format.js";
+import { element, number, put, table as list, tick } from "./format.js";
+import { picture, save } from "./save.js";
+import { csv, ends, reach, span, steps, table, wholes } from "./series.js";
 
 const style = () => getComputedStyle(document.documentElement);
 let colors = {};
@@ -12,69 +14,89 @@ function color(name) {
   return colors[name];
 }
 
-// recolor forgets the theme's colors.
-export function recolor() { colors = {}; }
+const charts = new Set(); // on the page
 
-// wholes are the steps of an axis of counts.
-const wholes = Array.from({ length: 10 }, (_, i) => [1, 2, 5].map(m => m * 10 ** i)).flat();
+// recolor draws all charts anew, in the theme's colors of now.
+export function recolor() {
+  colors = {};
+  for (const chart of charts) chart.uplot?.redraw(false, true);
+}
 
 const markColors = { bad: "--bad", warn: "--warn", info: "--muted" };
 
+// kinds say how a line is drawn. A band is wide and pale, so that a line on it does not hide it.
+const kinds = {
+  line: { width: 2 }, thin: { width: 1.25 }, band: { width: 8, alpha: 0.38 },
+  bars: { width: 0, fill: true },
+};
+
 export class Chart {
-  // about: title, series of {label, color, raw, dash}, format of values, whole numbers, wide, tall.
+  // about: title, note, format of values, zero, whole numbers, wide, tall, best ("low", "high").
   constructor(about) {
     this.about = about;
+    this.format = about.format || number;
     this.x = { format: number, label: "" };
     this.marks = [];
-    this.data = null;
+    this.lines = [];
+    this.values = [];
+    this.data = [[]];
+    this.made = "";
     this.plot = element("div", { class: about.tall ? "plot tall" : "plot", role: "img" });
     this.empty = element("div", { class: "empty", text: "nothing yet" });
     this.plot.append(this.empty);
     this.says = element("p", { class: "says" });
-    this.values = about.series.map(() => element("b"));
-    const legend = about.series.map((s, i) => {
-      const key = element("i");
-      key.style.color = `var(${s.color})`;
-      return element("span", {}, key, s.label, this.values[i]);
-    });
+    this.legend = element("div", { class: "legend" });
     this.numbers = element("div", { class: "numbers", tabindex: "0", role: "region",
       "aria-label": `${about.title} in numbers` });
     this.details = element("details", {}, element("summary", { text: "In numbers" }), this.numbers);
     this.details.addEventListener("toggle", () => this.#list());
+    const button = (text, does) => element("button", { type: "button", class: "save", text,
+      "aria-label": `${about.title} as ${text}`, title: `Save ${about.title} as ${text}`, onclick: does });
     this.root = element("figure", { class: about.wide ? "chart card wide" : "chart card" },
-      element("figcaption", {}, element("h3", { text: about.title }),
-        element("div", { class: "legend" }, ...legend), this.says),
-      this.plot, this.details);
+      element("figcaption", {}, element("h3", { text: about.title }), this.legend,
+        about.note ? element("p", { class: "note", text: about.note }) : "", this.says),
+      this.plot, element("div", { class: "foot" }, this.details,
+        button("CSV", () => this.#csv()), button("PNG", () => this.#png())));
     this.seen = new ResizeObserver(() => this.#fit());
     this.seen.observe(this.plot);
+    charts.add(this);
   }
 
   destroy() {
+    charts.delete(this);
     this.seen.disconnect();
     this.uplot?.destroy();
     this.root.remove();
   }
 
-  // show draws data: x first, then the series. marks are {x, kind, text}.
-  show(data, x, marks, logarithmic = false) {
+  // show draws lines of {label, color, kind, dash, xs, ys}; marks are {x, kind, text}.
+  show(lines, x, marks, logarithmic = false) {
     this.x = x;
     this.marks = marks;
-    this.data = data;
-    const there = data[0].length > 0;
-    this.empty.hidden = there;
-    if (this.uplot && this.logarithmic !== logarithmic) {
-      this.uplot.destroy();
-      this.uplot = null;
-    }
+    this.lines = lines;
+    this.data = table(lines);
     this.logarithmic = logarithmic;
-    if (there && !this.uplot) this.#make();
-    else if (there) this.uplot.setData(data);
-    else if (this.uplot) { this.uplot.destroy(); this.uplot = null; }
+    const there = this.data[0].length > 0;
+    this.empty.hidden = there;
+    const made = there ? JSON.stringify([logarithmic, lines.map(l => [l.label, l.color, l.kind, l.dash, l.width])]) : "";
+    if (made !== this.made) this.#remake(made);
+    else if (there) this.uplot.setData(this.data);
     this.#tell();
     this.#list();
   }
 
-  redraw() { this.uplot?.redraw(false, true); }
+  #remake(made) {
+    this.made = made;
+    this.uplot?.destroy();
+    this.uplot = null;
+    this.values = this.lines.map(() => element("b"));
+    this.legend.replaceChildren(...this.lines.map((l, i) => {
+      const key = element("i", { "data-kind": l.kind || "line", "data-dash": Boolean(l.dash) });
+      key.style.color = `var(${l.color})`;
+      return element("span", { hidden: l.quiet }, key, l.label, this.values[i]);
+    }));
+    if (made) this.#make();
+  }
 
   #fit() {
     const { width, height } = this.plot.getBoundingClientRect();
@@ -82,37 +104,46 @@ export class Chart {
   }
 
   #make() {
-    const box = this.plot.getBoundingClientRect();
+    const { about } = this, box = this.plot.getBoundingClientRect();
     const axis = {
       stroke: () => color("--muted"), font: "11px system-ui, sans-serif",
       grid: { stroke: () => color("--grid"), width: 1 }, ticks: { show: false },
     };
-    const format = this.about.format || number;
+    const write = tick(about.format), places = (u, values, at, space, step) =>
+      values.map(v => v === null ? "" : write(v, step));
     this.uplot = new uPlot({
       width: Math.floor(box.width) || 300, height: Math.floor(box.height) || 190,
       legend: { show: false },
-      cursor: { sync: { key: "zofl" }, points: { size: 6 }, drag: { x: true, y: false } },
+      cursor: { sync: { key: about.bars ? `bars-${about.title}` : "zofl" }, points: { size: 6 }, drag: { x: true, y: false } },
       padding: [8, 18, 0, 0],
       scales: {
-        x: { time: false },
-        y: this.logarithmic ? { distr: 3 } : { range: (u, low, high) => span(low, high, this.about.zero) },
+        x: { time: false, range: (u, low, high) => about.bars ? about.bars() : reach(low, high) },
+        y: this.logarithmic ? { distr: 3 } : { range: (u, low, high) => span(low, high, about.zero) },
       },
       axes: [
-        { ...axis, size: 26, values: (u, list) => list.map(v => this.x.format(v)), space: 60 },
-        { ...axis, size: 58, values: (u, list) => list.map(v => v === null ? "" : format(v)), space: 34,
-          ...(this.about.whole && { incrs: wholes }) },
+        { ...axis, size: 26, space: 60, values: (u, list) => list.map(v => this.x.format(v)),
+          incrs: () => this.x.whole ? wholes : steps },
+        { ...axis, size: 58, space: 34, incrs: about.whole ? wholes : steps,
+          values: this.logarithmic ? (u, list) => list.map(v => v === null ? "" : this.format(v)) : places },
       ],
-      series: [{}, ...this.about.series.map(s => ({
-        label: s.label, stroke: () => color(s.color), width: s.raw ? 1 : 2, dash: s.dash,
-        points: { show: (u, i) => this.data[i].filter(v => v !== null).length < 3, size: 5,
-          fill: () => color(s.color) },
-        spanGaps: true,
-      }))],
+      series: [{}, ...this.lines.map(l => this.#series(l))],
       hooks: {
         drawAxes: [u => this.#drawMarks(u)],
         setCursor: [u => this.#values(u.cursor.idx)],
       },
     }, this.data, this.plot);
+  }
+
+  #series(l) {
+    const kind = kinds[l.kind || "line"];
+    return {
+      label: l.label, stroke: () => color(l.color), width: l.width ?? kind.width, alpha: kind.alpha ?? 1, dash: l.dash,
+      fill: kind.fill ? () => color(l.color) : undefined,
+      paths: kind.fill ? uPlot.paths.bars({ size: [0.88, Infinity] }) : undefined,
+      points: kind.fill || l.kind === "band" ? { show: false }
+        : { show: (u, i) => this.data[i].filter(v => v !== null).length < 3, size: 6, fill: () => color(l.color) },
+      spanGaps: true,
+    };
   }
 
   #drawMarks(u) {
@@ -134,59 +165,61 @@ export class Chart {
 
   // values shows those at an index in the legend; without one, the last.
   #values(at) {
-    const format = this.about.format || number;
     this.values.forEach((e, i) => {
-      const column = this.data ? this.data[i + 1] : [];
+      const column = this.data[i + 1] || [];
       let v = null;
-      for (let j = at ?? column.length - 1; j >= 0 && v === null; j--) v = column[j];
-      put(e, v === null || v === undefined ? "" : format(v));
+      for (let j = at ?? column.length - 1; j >= 0 && (v === null || v === undefined); j--) v = column[j];
+      put(e, v === null || v === undefined || this.about.bars ? "" : this.format(v));
     });
   }
 
-  // tell says in a sentence what the chart shows.
+  // tell says in a sentence what the chart shows, of what was measured and not of its smoothing.
   #tell() {
     this.#values(this.uplot?.cursor.idx ?? null);
-    const format = this.about.format || number;
-    const main = this.about.series.findIndex(s => !s.raw);
-    const [xs] = this.data, column = this.data[main + 1] || [];
-    let low = -1, last = -1;
-    for (let i = 0; i < column.length; i++) {
-      if (column[i] === null || column[i] === undefined) continue;
-      last = i;
-      if (low < 0 || this.about.best === "high" ? column[i] > (column[low] ?? -Infinity) : column[i] < column[low]) low = i;
-    }
-    if (last < 0) {
-      put(this.says, "");
-      this.plot.setAttribute("aria-label", `${this.about.title}: nothing yet`);
-      return;
-    }
-    const best = this.about.best === "high" ? "highest" : "lowest";
-    const text = `${format(column[last])} at ${this.x.label} ${this.x.format(xs[last])}, ` +
-      `${best} ${format(column[low])} at ${this.x.format(xs[low])}`;
+    const text = this.about.says ? this.about.says() : this.#sentence();
     put(this.says, text);
-    this.plot.setAttribute("aria-label", `${this.about.title}, a curve: ${text}`);
+    this.plot.setAttribute("aria-label", `${this.about.title}${text ? `, a curve: ${text}` : ": nothing yet"}`);
+  }
+
+  #sentence() {
+    const high = this.about.best === "high", measured = this.lines.filter(l => l.kind !== "thin" && l.kind !== "band");
+    const found = measured.map(l => ({ l, ...ends(l.ys, high) })).filter(f => f.last >= 0);
+    if (!found.length) return "";
+    const best = found.reduce((a, b) => (high ? b.l.ys[b.best] > a.l.ys[a.best] : b.l.ys[b.best] < a.l.ys[a.best]) ? b : a);
+    const at = i => this.x.format(best.l.xs[i]), most = high ? "highest" : "lowest";
+    if (best.l.run) return !this.about.best ? "" : `${most} ${this.format(best.l.ys[best.best])}: ${best.l.run} at ${this.x.label} ${at(best.best)}`;
+    const { l, last } = found[0], low = ends(l.ys, high).best;
+    return `${this.format(l.ys[last])} at ${this.x.label} ${this.x.format(l.xs[last])}, ` +
+      `${most} ${this.format(l.ys[low])} at ${this.x.format(l.xs[low])}`;
   }
 
   // list writes at most 24 of the numbers into the table, if it is open.
   #list() {
-    if (!this.details.open || !this.data) return;
-    const [xs] = this.data, format = this.about.format || number, rows = [];
-    const step = Math.max(1, Math.ceil(xs.length / 24));
+    if (!this.details.open) return;
+    const [xs] = this.data, rows = [], step = Math.max(1, Math.ceil(xs.length / 24));
     for (let i = xs.length - 1; i >= 0; i -= step) {
-      rows.push([this.x.format(xs[i]), ...this.about.series.map((_, s) => {
+      rows.push([this.x.format(xs[i]), ...this.lines.map((_, s) => {
         const v = this.data[s + 1][i];
-        return v === null || v === undefined ? "–" : format(v);
+        return v === null || v === undefined ? "–" : this.format(v);
       })]);
     }
-    const heads = [this.x.label, ...this.about.series.map(s => s.label)];
-    this.numbers.replaceChildren(table(heads, rows, heads.map((_, i) => i)));
+    const heads = [this.x.label, ...this.lines.map(l => l.label)];
+    this.numbers.replaceChildren(list(heads, rows, heads.map((_, i) => i)));
   }
-}
 
-// span is the range of an axis: from zero if asked, else with some room.
-function span(low, high, zero) {
-  if (low === null || high === null) return [0, 1];
-  if (zero) low = Math.min(0, low);
-  const room = (high - low) * 0.06 || Math.abs(high) * 0.1 || 1;
-  return [zero && low === 0 ? 0 : low - room, high + room];
+  #name(end) { return `${[document.body.dataset.run, this.about.title].filter(Boolean).join("-")}.${end}`.toLowerCase(); }
+
+  #csv() {
+    const heads = [this.x.label, ...this.lines.map(l => l.label)];
+    save(new Blob([csv(heads, this.data)], { type: "text/csv" }), this.#name("csv"));
+  }
+
+  #png() {
+    if (!this.uplot) return;
+    picture(this.uplot.ctx.canvas, {
+      title: this.about.title, says: this.says.textContent, name: this.#name("png"),
+      keys: this.lines.filter(l => !l.quiet).map(l => ({ label: l.label, color: color(l.color) })),
+      ground: color("--card"), text: color("--text"), muted: color("--muted"),
+    });
+  }
 }

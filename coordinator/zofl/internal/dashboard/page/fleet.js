@@ -10,22 +10,23 @@ const overscan = 8; // rows beyond each edge
 const mostPages = 12; // kept
 
 const columns = [
-  { key: "id", title: "Device", width: 160 },
-  { key: "slot", title: "Slot", number: true, width: 62 },
-  { key: "state", title: "State", width: 124 },
-  { key: "seen", title: "Last seen", width: 106 },
-  { key: "record", title: "Last record", number: true, width: 98 },
-  { key: "latency", title: "Answers in", number: true, width: 94 },
-  { key: "declines", title: "Declined", number: true, width: 84 },
-  { key: "missed", title: "Missed", number: true, width: 76 },
-  { key: "digest", title: "Digest", width: 84 },
-  // What a device tells about itself, where one does.
-  { key: "program", title: "Program", width: 128, told: true },
+  { key: "id", title: "Device", width: 144 },
+  { key: "slot", title: "Slot", number: true, width: 56 },
+  { key: "state", title: "State", width: 140 },
+  { key: "seen", title: "Last seen", width: 104 },
+  { key: "record", title: "Last record", number: true, width: 100 },
+  { key: "contributions", title: "Contributed", number: true, width: 104 },
+  { key: "latency", title: "Answers in", number: true, width: 98 },
+  { key: "declines", title: "Declined", number: true, width: 88 },
+  { key: "missed", title: "Missed", number: true, width: 74 },
+  // The columns below are there where a device has something in them.
+  { key: "digest", title: "Digest", width: 84, told: true },
+  { key: "program", title: "Program", width: 146, told: true },
   { key: "platform", title: "Platform", width: 116, told: true },
-  { key: "battery", title: "Power", width: 116, told: true },
-  { key: "network", title: "Network", width: 92, told: true },
+  { key: "battery", title: "Power", width: 142, told: true },
+  { key: "network", title: "Network", width: 100, told: true },
 ];
-const kind = c => [c.number && "number", c.told && "told"].filter(Boolean).join(" ") || undefined;
+const kind = c => [c.number && "number", c.told && `told ${c.key}`].filter(Boolean).join(" ") || undefined;
 
 export class Fleet {
   // open(device) shows one.
@@ -109,7 +110,14 @@ export class Fleet {
   // summary takes the counts of the whole fleet.
   summary(fleet) {
     if (!fleet) return;
-    this.table.classList.toggle("tells", fleet.told > 0);
+    let width = 0, count = 0;
+    for (const c of columns) {
+      const shown = !c.told || fleet.tells.includes(c.key);
+      this.table.classList.toggle(`no-${c.key}`, !shown);
+      if (shown) { width += c.width; count++; }
+    }
+    for (const row of [this.top, this.bottom, this.none]) row.firstChild.colSpan = count;
+    this.table.style.minWidth = `${width}px`;
     const states = Object.entries(fleet.states).map(([state, n]) => `${number(n)} ${state}`);
     put(this.count, fleet.members ? `${number(fleet.members)} devices: ${states.join(", ")}`
       : fleet.open ? "An open roster has no list." : "Nobody has joined yet.");
@@ -232,13 +240,15 @@ function fill(row, at, d, old, current) {
   if (row.state.dataset.kind !== kind) row.state.dataset.kind = kind;
   const values = d ? [
     d.id, String(d.slot), d.suspect ? `${d.state}, suspect` : d.state, d.last_seen ? ago((d.silence_seconds || 0) + old) : "not yet",
-    d.record ? number(d.record) : "", d.latency_ms ? seconds(d.latency_ms / 1000) : "",
+    d.record ? number(d.record) : "", number(d.contributions || 0), d.latency_ms ? seconds(d.latency_ms / 1000) : "",
     String(d.declines || 0), String(d.missed || 0), d.digest || "",
     d.program || "", d.platform || "", power(d), d.network || "",
   ] : ["…"];
   row.texts.forEach((cell, i) => {
     const text = values[i] || "";
-    if (cell.data !== text) cell.data = text;
+    if (cell.data === text) return;
+    cell.data = text;
+    cell.parentElement.title = text;
   });
 }
 
@@ -254,6 +264,7 @@ export function facts(d) {
   add("Last seen", d.last_seen ? new Date(d.last_seen).toLocaleString("en-GB") : "not since the coordinator began");
   add("Back", d.until && new Date(d.until).toLocaleString("en-GB"));
   add("Last record", d.record && `${number(d.record)}, ${number(d.behind || 0)} behind the log`);
+  add("Contributed", d.contributions && `${number(d.contributions)} times`);
   add("Answers in", d.latency_ms && `${seconds(d.latency_ms / 1000)}, smoothed`);
   add("Awaited", d.awaited && "the open round waits for it");
   add("Declined", d.declines && `${d.declines} times`);

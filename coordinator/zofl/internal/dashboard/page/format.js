@@ -9,6 +9,17 @@ export function number(x) {
   return x.toLocaleString("en-US", { maximumFractionDigits: a >= 100 ? 1 : a >= 1 ? 3 : 4 });
 }
 
+// tick returns what writes the numbers of an axis: with so many decimals that two steps differ.
+export function tick(format) {
+  if (format) return format;
+  return (x, step) => {
+    if (x === 0) return "0";
+    if (step < 1e-5 && Math.abs(x) < 1 || Math.abs(x) >= 1e7) return number(x);
+    const decimals = Math.min(12, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
+    return x.toLocaleString("en-US", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  };
+}
+
 // bytes writes a number of bytes with its unit.
 export function bytes(x) {
   if (x === null || x === undefined) return "–";
@@ -29,9 +40,13 @@ export function seconds(s) {
   return `${Math.floor(s / 86400)} d ${Math.floor(s % 86400 / 3600)} h`;
 }
 
-// ago writes for how long something was silent. Under 1.5 s it is now.
+// ago writes for how long something was silent, in its largest unit. Under 1.5 s it is now.
 export function ago(s) {
-  return s < 1.5 ? "now" : `${s < 60 ? Math.floor(s) + " s" : seconds(s)} ago`;
+  if (s < 1.5) return "now";
+  for (const [unit, size] of [["d", 86400], ["h", 3600], ["min", 60]]) {
+    if (s >= size) return `${Math.floor(s / size)} ${unit} ago`;
+  }
+  return `${Math.floor(s)} s ago`;
 }
 
 // clock writes the time of day, in the reader's zone.

@@ -1,10 +1,14 @@
 // The dashboard of a run.
 import { Controls, say } from "./controls.js";
+import { recolor } from "./chart.js";
 import { Curves } from "./curves.js";
 import { denied, follow } from "./feed.js";
 import { Fleet } from "./fleet.js";
 import { clock, put } from "./format.js";
+import { jump } from "./jump.js";
 import * as panels from "./panels.js";
+import { Runs } from "./runs.js";
+import { Spread } from "./spread.js";
 import { Store } from "./store.js";
 import { headers, takeToken } from "./token.js";
 
@@ -12,8 +16,9 @@ const id = name => document.getElementById(name);
 
 takeToken();
 const store = new Store();
-const curves = new Curves(id("charts"), store);
-let feed = null, fleet = null, controls = null, base = "", painted = false;
+const curves = new Curves(id("charts"));
+const runs = new Runs(() => draw(), key => watch(key));
+let feed = null, fleet = null, controls = null, spread = null, base = "", painted = false;
 
 // draw shows what has come, at most once a frame.
 let drawing = false;
@@ -22,15 +27,11 @@ function draw(now = false) {
   drawing = true;
   const paint = () => {
     drawing = false;
-    if (!store.status) return;
-    panels.head(store);
-    panels.tiles(store, curves.weight);
+    curves.runs = runs.shown();
+    if (store.status) own();
+    else if (!curves.runs.length) return;
     curves.draw();
-    panels.events(store);
-    panels.rejects(store);
-    panels.digests(store);
-    panels.plan(store);
-    controls.show();
+    jump();
     if (!painted) {
       painted = true;
       performance.mark("zofl-painted");
@@ -40,6 +41,18 @@ function draw(now = false) {
   };
   if (now || document.hidden) paint();
   else requestAnimationFrame(paint);
+}
+
+// own shows the run whose feed the page hears.
+function own() {
+  panels.head(store);
+  panels.tiles(store);
+  panels.events(store);
+  panels.rejects(store);
+  panels.digests(store);
+  panels.plan(store);
+  controls.show();
+  spread.look(base, store.fleet);
 }
 
 function take(name, data) {
@@ -83,7 +96,7 @@ function linked(kind, text) {
 function watch(run) {
   feed?.stop();
   store.clear();
-  curves.clear();
+  runs.hear(run, store);
   base = `api/runs/${encodeURIComponent(run)}`;
   controls.base = base;
   fleet.base = base;
@@ -100,24 +113,32 @@ function watch(run) {
 
 async function begin() {
   fleet = new Fleet("", device => controls.device(device));
+  spread = new Spread(async name => {
+    const response = await fetch(`${base}/devices?count=500&find=${encodeURIComponent(name)}`, { headers: headers(), cache: "no-store" });
+    const device = (await response.json()).devices?.find(d => d.id === name);
+    if (device) controls.device(device);
+  });
   controls = new Controls("", store, () => feed ? feed.again() : begin2());
   await begin2();
 }
 
-// begin2 asks which runs there are, until the server answers.
+// begin2 asks which runs there are, until the server answers. It hears the feed of one that this
+// program leads; without one it shows the curves of the others.
 async function begin2() {
   for (;;) {
     try {
-      const response = await fetch("api/runs", { headers: headers(), cache: "no-store" });
-      if (response.status === 401) {
+      const { denied, runs: led, list } = await runs.look();
+      if (denied) {
         await controls.token("This page needs the token.");
         if (feed) return;
         continue;
       }
-      const { runs } = await response.json();
-      if (runs.length) {
-        if (feed) return;
-        choose(runs);
+      if (feed) return;
+      if (led.length || list.length) {
+        const wanted = new URLSearchParams(location.search).get("run");
+        if (led.length) watch(led.includes(wanted) ? wanted : led[0]);
+        else browse();
+        runs.follow(led.length ? () => {} : heard => linked(heard ? "good" : "bad", heard ? "live" : "reconnecting"));
         return;
       }
     } catch { /* the server may not be there yet */ }
@@ -125,20 +146,25 @@ async function begin2() {
   }
 }
 
-function choose(runs) {
-  const select = id("run-choice"), wanted = new URLSearchParams(location.search).get("run");
-  const run = runs.includes(wanted) ? wanted : runs[0];
-  select.replaceChildren(...runs.map(r => new Option(r, r, false, r === run)));
-  id("runs").hidden = runs.length < 2;
-  select.addEventListener("change", () => watch(select.value));
-  watch(run);
+// browse shows runs that other programs lead, or led.
+function browse() {
+  document.body.dataset.state = "browse";
+  put(id("state"), "");
+  put(id("run-name"), "runs");
+  linked("good", "live");
+  feed = { again() {}, stop() {} };
+  draw();
 }
 
 function choices() {
   for (const radio of document.querySelectorAll("input[name=axis]")) {
     radio.addEventListener("change", () => { curves.axis = radio.value; draw(); });
   }
-  id("smoothing").addEventListener("change", e => { curves.weight = Number(e.target.value); draw(); });
+  id("smoothing").addEventListener("input", e => {
+    curves.weight = Number(e.target.value);
+    put(id("smoothing-value"), curves.weight ? String(curves.weight) : "none");
+    draw();
+  });
   id("logarithmic").addEventListener("change", e => { curves.logarithmic = e.target.checked; draw(); });
   id("plan-all").addEventListener("change", () => draw());
   const theme = id("theme");
@@ -146,9 +172,9 @@ function choices() {
   theme.addEventListener("change", () => {
     document.documentElement.dataset.theme = theme.value;
     try { localStorage.setItem("zofl-theme", theme.value); } catch { /* storage may be off */ }
-    curves.recolor();
+    recolor();
   });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => curves.recolor());
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => recolor());
   addEventListener("hashchange", () => { if (takeToken()) feed?.again(); });
   // Ages grow while nothing comes.
   setInterval(() => { if (!document.hidden) fleet.draw(); }, 1000);

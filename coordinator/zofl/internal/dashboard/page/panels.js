@@ -1,6 +1,6 @@
 // The parts of the page that are text: tiles, events, refused messages, digests, plan.
 import { bytes, clock, element, number, put, seconds, table } from "./format.js";
-import { smoothed } from "./store.js";
+import { ends, places } from "./series.js";
 
 const id = name => document.getElementById(name);
 
@@ -11,7 +11,7 @@ function stateOf(s) {
   return s.state === "waiting" && s.rounds > 0 && !s.log_error ? "open" : s.state;
 }
 
-// head shows name, state and what is wrong. 
+// head shows name, tags, state and what is wrong.
 export function head(store) {
   const s = store.status;
   if (!s) return;
@@ -22,7 +22,12 @@ export function head(store) {
   state.dataset.kind = kinds[now] ?? "";
   document.body.dataset.state = now;
   document.body.dataset.round = s.rounds;
-  put(id("version"), store.version);
+  document.body.dataset.run = s.run;
+  const tags = id("tags"), told = (s.tags || []).join(" ");
+  if (tags.dataset.key !== told) {
+    tags.dataset.key = told;
+    tags.replaceChildren(...(s.tags || []).map(text => element("span", { class: "tag", text })));
+  }
   const reason = id("reason");
   const wrong = s.log_error || s.object_error || s.catch_up_error;
   const text = wrong ? `The log: ${wrong}` : s.state === "paused" ? `Paused: ${s.reason}`
@@ -55,26 +60,28 @@ function tile(name) {
   };
 }
 
-export function tiles(store, weight) {
+export function tiles(store) {
   const s = store.status, r = store.rounds, plan = store.plan;
   if (!s || !plan) return;
   const rate = stateOf(s) === "open" ? store.rate() : 0;
   const left = plan.rounds && rate ? (plan.rounds - s.rounds) / rate : 0;
   tile("Round")(number(s.rounds), plan.rounds ? `of ${number(plan.rounds)}` : "without an end");
-  const recent = smoothed(r.loss.slice(-200), weight);
-  tile("Loss")(number(recent[recent.length - 1] ?? null),
-    store.length ? `raw ${number(store.last("loss"))}` : "");
+  const { shown } = places(r, "round"), { best } = ends(shown.map(i => r.loss[i])), at = shown[best];
+  tile("Training loss")(number(store.last("loss")),
+    best < 0 ? "" : `lowest ${number(r.loss[at])}, round ${number(r.round[at])}`);
   const latest = [...store.evaluations.values()].reduce((a, b) => (a && a.n > b.n ? a : b), null);
   for (const name of store.metrics().slice(0, 3)) {
-    tile(`Metric: ${name}`)(number(latest?.metrics[name]), latest ? `record ${number(latest.n)}` : "not yet");
+    tile(`Held-out ${name}`)(number(latest?.metrics[name]), latest ? `record ${number(latest.n)}` : "not yet");
   }
+  if (s.best) tile(`Best ${s.best.metric}`)(number(s.best.value), `round ${number(s.best.round)}`);
   const asked = store.last("asked");
   tile("Contributors")(number(store.last("contributors")),
     [asked ? `of ${number(asked)} asked` : "", store.last("late") ? `${store.last("late")} late` : ""].filter(Boolean).join(", "));
-  tile("Present")(number(s.present), `of ${number(s.members)} members`);
+  if (s.state === "ended") tile("Present")("–", `${number(s.members)} members, the run has ended`);
+  else tile("Present")(number(s.present), `of ${number(s.members)} members`);
   tile("Round time")(seconds(store.last("seconds")), rate ? `${number(Math.round(rate * 100) / 100)} a second` : "");
   tile("Bytes a round")(bytes(store.last("down")), store.length ? `down; up ${bytes(store.last("up"))}` : "");
-  tile("Time left")(left ? seconds(left) : "–", s.state === "ended" ? "ended" : "");
+  if (plan.rounds) tile("Time left")(left ? seconds(left) : "–", s.state === "ended" ? "the run has ended" : "");
 }
 
 const happened = new Set();

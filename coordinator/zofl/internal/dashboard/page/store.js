@@ -14,6 +14,7 @@ export class Store {
   clear() {
     this.rounds = Object.fromEntries(columns.map(c => [c, []]));
     this.evaluations = new Map(); // by record
+    this.reported = new Map(); // by record: numbers of the apps' own, by name
     this.marks = [];
     this.status = null;
     this.plan = null;
@@ -30,6 +31,7 @@ export class Store {
     if (data.fleet) this.fleet = data.fleet;
     if (data.rounds) this.#addRounds(data.rounds);
     for (const e of data.evaluations || []) this.evaluations.set(e.n, e);
+    for (const r of data.reported || []) this.reported.set(r.n, r);
     if (data.marks) {
       // What came while the snapshot was made is in it, and comes again.
       const last = new Set(this.marks.slice(-100).map(m => m.time + m.text));
@@ -72,6 +74,23 @@ export class Store {
     return [...names].slice(0, 12);
   }
 
+  // evaluated are the values of a metric by record, ascending.
+  evaluated(name) {
+    return ascending(this.evaluations).map(e => [e.n, e.metrics[name]]);
+  }
+
+  // reports are the names of what apps report.
+  reports() {
+    const names = new Set();
+    for (const r of this.reported.values()) for (const name in r.values) names.add(name);
+    return [...names].sort();
+  }
+
+  // heard are the values of what apps report by record, ascending: of is median, min or max.
+  heard(name, of) {
+    return ascending(this.reported).map(r => [r.n, r.values[name]?.[of]]);
+  }
+
   // rate is how many rounds a second there were lately; 0: unknown.
   rate() {
     const { time, round } = this.rounds, end = time.length - 1, from = Math.max(0, end - 30);
@@ -80,14 +99,4 @@ export class Store {
   }
 }
 
-// smoothed is the exponential mean of a column, without the bias of its beginning. Gaps stay gaps.
-export function smoothed(values, weight) {
-  if (!weight) return values;
-  let mean = 0, total = 0;
-  return values.map(v => {
-    if (v === null || !Number.isFinite(v)) return null;
-    mean = weight * mean + (1 - weight) * v;
-    total = weight * total + (1 - weight);
-    return mean / total;
-  });
-}
+const ascending = map => [...map.values()].sort((a, b) => a.n - b.n);

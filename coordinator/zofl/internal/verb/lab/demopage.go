@@ -12,6 +12,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/dashboard"
 	"github.com/zofl/zofl/coordinator/zofl/internal/demo"
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
+	"github.com/zofl/zofl/coordinator/zofl/internal/metrics"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 )
 
@@ -29,12 +30,14 @@ func pageFor(ctx context.Context, cfg *demo.Config, listen string) (stop func(),
 	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	server := dashboard.New(dashboard.Config{Token: dashboard.NewToken(), Logger: logger})
 	kept := &history.History{}
-	board := server.Board(kept)
-	cfg.History, cfg.Recorder = kept, board
+	board, meter := server.Board(kept), metrics.New(kept)
+	server.Mount("GET /metrics", meter.Handler())
+	cfg.History, cfg.Recorder = kept, cli.Recorders{board, meter}
 	rest := func() {}
 	cfg.Lead = func(c *coordinator.Coordinator, desk *operate.Desk) {
 		rest = kept.Lead(ctx, c, nil, logger)
 		board.Lead(desk)
+		meter.Lead(c)
 	}
 	end, err := server.Start(dashboard.Address{Listen: listen})
 	return func() { end(); rest() }, err

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"path/filepath"
 
+	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
 	"github.com/zofl/zofl/coordinator"
@@ -18,6 +19,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 	"github.com/zofl/zofl/coordinator/zofl/internal/metrics"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+	"github.com/zofl/zofl/coordinator/zofl/internal/runlist"
 )
 
 // httpFlags hold the address of the dashboard.
@@ -73,12 +75,13 @@ func (p *page) close() {
 
 // page starts to serve the dashboard at the address of --http. page returns nil without --http. The
 // caller must have made the broker's certificate before.
-func (f *serveFlags) page(kept *history.History, logger *slog.Logger) (*page, error) {
+func (f *serveFlags) page(kept *history.History, nc *nats.Conn,
+	logger *slog.Logger) (*page, error) {
 	if f.http.listen == "" {
 		return nil, nil
 	}
 	at := dashboard.Address{Listen: f.http.listen}
-	cfg := dashboard.Config{Logger: logger, Guarded: f.guard.auth != ""}
+	cfg := dashboard.Config{Logger: logger, Guarded: f.guard.auth != "", Others: f.others(nc)}
 	err := f.certified(&at, &cfg)
 	if err != nil {
 		return nil, fmt.Errorf("--http: %w", err)
@@ -96,6 +99,18 @@ func (f *serveFlags) page(kept *history.History, logger *slog.Logger) (*page, er
 	server.Mount("GET /metrics", p.meter.Handler())
 	p.stop, err = server.Start(at)
 	return p, err
+}
+
+// others are the runs beside this one: those of logs in the same directory and, where every user of
+// the broker may ask, those whose coordinators answer.
+func (f *serveFlags) others(nc *nats.Conn) (list []runlist.Source) {
+	if f.guard.auth == "" {
+		list = append(list, runlist.Broker(nc))
+	}
+	if f.store != "" {
+		list = append(list, runlist.Dir(filepath.Dir(filepath.Clean(f.store)), f.store))
+	}
+	return list
 }
 
 // certified gives the page the broker's certificate and host names, if other machines can reach the

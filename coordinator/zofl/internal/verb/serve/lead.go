@@ -69,7 +69,7 @@ func (f *serveFlags) serve(cmd *cobra.Command) error {
 		return err
 	}
 	kept := &history.History{}
-	page, err := f.page(kept, logger)
+	page, err := f.page(kept, nc, logger)
 	if err != nil {
 		return err
 	}
@@ -152,6 +152,9 @@ func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
 	kept := watch.History.Lead(ctx, c, logkind.History(logkind.Spec{Place: f.place(), Conn: nc,
 		Run: status.Run, Replicas: f.replicas, MaxBytes: maxBytes(cfg.Log)}), cfg.Logger)
 	defer kept()
+	if len(f.tags) > 0 {
+		watch.History.Tag(f.tags)
+	}
 	desk := operate.NewDesk(c, watch)
 	stop, err := operate.Serve(nc, desk)
 	if err != nil {

@@ -30,6 +30,7 @@ type serveFlags struct {
 	linger             time.Duration
 	acceptLoss         uint64
 	allow              string
+	tags               []string
 	joinRate           float64
 	beginAnew          bool
 	asJSON, quiet      bool
@@ -127,6 +128,8 @@ standard error. With --json, events go to standard output, one per line.`,
 		"how many records at the end of the log are lost for good; serve says the number")
 	fs.StringVar(&f.allow, "allow", "",
 		"file of the ids that may join, one a line; serve reads it again when it changes")
+	fs.StringArrayVar(&f.tags, "tag", nil, "word about the run, such as rate=0.1, for the list of "+
+		"runs on the dashboard; repeatable; replaces the tags of earlier starts")
 	fs.Float64Var(&f.joinRate, "join-rate", 0,
 		"how many new ids may join a second, after the first thousands; 0: 100, negative: all")
 	fs.BoolVar(&f.beginAnew, "begin-anew", false,
@@ -173,6 +176,9 @@ func (f *serveFlags) read(ctx context.Context, args []string) error {
 		}
 	}
 	if err := f.http.check(f.guard); err != nil {
+		return cli.Usage(err)
+	}
+	if err := checkTags(f.tags); err != nil {
 		return cli.Usage(err)
 	}
 	if f.traces != "" {
