@@ -8,8 +8,10 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from . import LogError, Verdict, model, verify
 
@@ -52,7 +54,7 @@ def _secret(path: Path | None) -> bytes | None:
     return None if path is None else path.read_bytes()
 
 
-def _initial(path: Path | None) -> np.ndarray | None:
+def _initial(path: Path | None) -> npt.NDArray[Any] | None:
     if path is None:
         return None
     if path.suffix == ".npy":

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 _STRIDE = 1024
 
 
-def _tables() -> np.ndarray:
+def _tables() -> npt.NDArray[Any]:
     """tables[k][b]: what byte b does to the remainder when k more bytes follow it."""
-    one = np.arange(256, dtype=np.uint32)
+    one: npt.NDArray[np.uint32] = np.arange(256, dtype=np.uint32)
     for _ in range(8):
         one = np.where(one & 1, one >> 1 ^ 0x82F63B78, one >> 1).astype(np.uint32)
     tables = [one]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .directions import POOL, Address, philox
 from .plan import Plan
@@ -17,8 +19,8 @@ F64 = np.float64
 class Pool:
     """Coefficients of the directions, the last one that of the first parameters."""
 
-    a: np.ndarray
-    b: np.ndarray | None
+    a: npt.NDArray[Any]
+    b: npt.NDArray[Any] | None
     """Those of the momentum; None of a rule without."""
 
     @classmethod
@@ -28,10 +30,10 @@ class Pool:
         a[-1] = 1
         return cls(a, None if plan.rule == "sgd" else np.zeros(plan.pool + 1))
 
-    def step(self, plan: Plan, terms: Sequence[tuple[int, np.float32]], start: np.ndarray,
+    def step(self, plan: Plan, terms: Sequence[tuple[int, np.float32]], start: npt.NDArray[Any],
              eta: np.float32) -> None:
         """Makes one local step; start is a before the round."""
-        v = np.zeros(len(self.a))
+        v: npt.NDArray[Any] = np.zeros(len(self.a))
         for s, g in terms:
             v[s] += F64(g)
         if plan.prox:

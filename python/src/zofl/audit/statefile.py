@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import struct
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from . import record as records
 from .directions import F32
@@ -152,7 +154,7 @@ def _registers(state: State, words: list[int]) -> None:
     left = list(words)
     plan, dense = state.plan, state.plan.transport == "dense"
 
-    def floats64(count: int) -> np.ndarray:
+    def floats64(count: int) -> npt.NDArray[Any]:
         if len(left) < count:
             raise LogError(f"{len(words)} registers in a state file")
         taken = np.array(left[:count], np.uint64).view(np.float64)

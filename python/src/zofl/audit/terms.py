@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from . import pool
 from .directions import (
@@ -111,7 +113,7 @@ class Terms:
         norm = squared_norm(z)
         return np.float32(F64(a) / np.sqrt(F64(norm))) if norm else np.float32(0)
 
-    def along_pool(self, coefficients: np.ndarray) -> F32:
+    def along_pool(self, coefficients: npt.NDArray[Any]) -> F32:
         """The sum of a pool's directions, times these."""
         v = np.zeros(self.plan.dim, np.float32)
         size = max(8, _CHUNK // self.plan.dim // 8 * 8)
@@ -135,7 +137,8 @@ class Rows:
             first = terms.key(0)
             addresses = [pool.address(first, pool.index(w, terms.plan.pool)) for w in addresses]
         self.addresses = addresses
-        self.start, self.z = 0, np.zeros((0, 0), np.float32)
+        self.start = 0
+        self.z: F32 = np.zeros((0, 0), np.float32)
 
     def take(self, at: int, count: int) -> F32:
         if at < self.start or at + count > self.start + len(self.z):
