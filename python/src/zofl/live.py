@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from importlib import import_module
@@ -56,7 +57,8 @@ class Line:
             self._display.update(data, raw=True)
 
     def _on_terminal(self, text: str) -> None:
-        print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
+        wide = shutil.get_terminal_size().columns - 1  # a longer line would not be redrawn
+        print(f"\r{text[:wide]}\x1b[K", end="", file=sys.stderr, flush=True)
 
     def _to_a_file(self, text: str) -> None:
         print(text, file=sys.stderr, flush=True)
