@@ -27,6 +27,10 @@ func TestSimulateTellsProgress(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
+	if _, err := newParent(t).run("simulate", bowlFile(t), "--rounds", "5", "--models",
+		models); err == nil || !strings.Contains(err.Error(), "seed=1.npy") {
+		t.Errorf("a directory with models: %v", err)
+	}
 	if list := simulatedLines(t, text); len(list) != 1 || list[0].Runs != 2 {
 		t.Errorf("lines of JSON beside the requests: %s", text)
 	}

@@ -1,6 +1,9 @@
 package simulate
 
 import (
+	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
@@ -9,6 +12,17 @@ import (
 // Models is a [Sink] that stores the model of each run in a directory, as RUN.npy. It comes before
 // a sink that tells of the file.
 type Models string
+
+// Make makes the directory, and returns an error if it has the model of one of the runs.
+func (m Models) Make(runs []*Run) error {
+	for _, r := range runs {
+		name := filepath.Join(string(m), r.Name+".npy")
+		if _, err := os.Lstat(name); err == nil {
+			return fmt.Errorf("%s: %w: name a new directory", filepath.Base(name), fs.ErrExist)
+		}
+	}
+	return os.MkdirAll(string(m), 0o755)
+}
 
 // Begin implements [Sink].
 func (Models) Begin(*Run) error { return nil }

@@ -200,10 +200,11 @@ func (f *simulateFlags) simulate(cmd *cobra.Command, p *plan.Plan) error {
 		c.Sinks = append(c.Sinks, dir)
 	}
 	if f.models != "" {
-		if err := os.MkdirAll(f.models, 0o755); err != nil {
+		models := simulate.Models(f.models)
+		if err := models.Make(runs); err != nil {
 			return cli.NewFileFault("--models", f.models, err)
 		}
-		c.Sinks = append(c.Sinks, simulate.Models(f.models))
+		c.Sinks = append(c.Sinks, models)
 	}
 	if follow := f.Follower(); follow != nil {
 		c.Sinks = append(c.Sinks, simulate.NewTold(ctx, follow))
