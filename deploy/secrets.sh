@@ -27,5 +27,5 @@ openssl req -newkey ed25519 -nodes -subj "/CN=nats" -keyout tls.key -out tls.csr
 openssl x509 -req -in tls.csr -CA ca.crt -CAkey ca.key -days 825 -out tls.crt \
 	-extfile <(echo "subjectAltName=$names") 2>/dev/null
 rm tls.csr
-chmod a+r tls.key # in containers the servers are another user's; the folder is yours alone
+chmod a+r ca.crt tls.crt tls.key # in containers the servers are other users; the folder is yours alone
 echo "passwords.env and certs are made. Devices need certs/ca.crt and DEVICE_PASSWORD."

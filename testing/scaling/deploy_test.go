@@ -24,6 +24,12 @@ func TestDeploy(t *testing.T) {
 	}
 	s.run("bash secrets.sh 127.0.0.1 && zofl plan --run kitchen --dim 2 --set members=1 " +
 		"--set rounds=12 --write plan.json")
+	for _, name := range []string{"ca.crt", "tls.crt", "tls.key"} { // read by users of containers
+		info, err := os.Stat(filepath.Join(s.dir, "certs", name))
+		if err != nil || info.Mode().Perm() != 0o644 {
+			t.Errorf("%s: %v, %v, want mode 0644", name, info, err)
+		}
+	}
 	arguments := s.arguments("compose.yaml", "${", "}")
 	if other := s.arguments("coordinator.yaml", "$(", ")"); !slices.Equal(arguments, other) {
 		t.Errorf("compose.yaml has %q\nKubernetes has %q", arguments, other)
