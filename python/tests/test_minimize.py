@@ -171,6 +171,14 @@ def test_a_plan() -> None:
         zofl.minimize(bowl, np.ones(4), plan=plan)
 
 
+def test_metrics() -> None:
+    r = zofl.minimize(bowl, np.zeros(3), rounds=20, evaluate=lambda x: [x[0]], metrics=["first"])
+    first = r.metrics["first"]
+    assert np.isfinite(first).sum() == 3 and first[-1] == r.x[0]
+    with pytest.raises(ValueError, match="metrics="):
+        zofl.minimize(bowl, np.zeros(3), evaluate=lambda x: [x[0]])
+
+
 def test_many_points_and_gradients() -> None:
     r = zofl.minimize(losses=lambda xs: np.sum((xs["a"] - 3) ** 2, axis=1), x0={"a": np.zeros(4)},
                       points=8, rounds=60)

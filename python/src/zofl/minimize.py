@@ -144,6 +144,8 @@ def minimize(loss: Loss | None = None, x0: Any = None, *, devices: int = 1,
                         + _ELSEWHERE[name])
     if devices < 1:
         raise ValueError(f"devices={devices}: give 1 or more")
+    if evaluate is not None and plan is None:
+        fields = _measured(fields, devices)
     tree = Tree(x0, train)
     count = _Count(functions(loss, losses, gradient, evaluate, tree=tree, samples=samples,
                              points=points))
@@ -240,6 +242,16 @@ def _plan(plan: Mapping[str, Any] | str | os.PathLike[str] | None, method: str |
     if preset == "fzoos" and devices == 1:
         usually["features"] = _FEATURES
     return new({"preset": preset, "run": "minimize", "initial": file}, {**usually, **fields})
+
+
+def _measured(fields: dict[str, Value], devices: int) -> dict[str, Value]:
+    """The fields of a plan whose metrics are measured every ten rounds, if they do not say when."""
+    if "metrics" in fields:
+        return {"eval_every": 10, "eval_count": devices, **fields}
+    if "best" in fields:
+        return fields
+    raise ValueError("evaluate is given, and no metric has a name: add metrics=['accuracy'], or "
+                     "best='accuracy'")
 
 
 def _result(tree: Tree, count: _Count, devices: int, run: Run, led: Plan, fun0: float,
