@@ -42,7 +42,7 @@ func TestReadme(t *testing.T) {
 	l.after(rounds)
 	told := device.find("record 202", func(v line) bool {
 		text, _ := v["text"].(string)
-		return strings.HasPrefix(text, "record 202 of 202, contributions ")
+		return strings.HasPrefix(text, "record 202, model ")
 	})
 	device.done()
 	t.Log(told)
