@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 	"github.com/zofl/zofl/internal/chart"
 )
 
@@ -18,11 +20,11 @@ type Fact struct{ Name, Value string }
 // Outcome says how a run ended or, if it goes on, how far it is.
 func (r *Run) Outcome() []Fact {
 	loss := r.Loss()
-	facts := []Fact{{"state", r.State()}, {"rounds", fmt.Sprint(r.Rounds)},
-		{"records", fmt.Sprint(r.Records)}}
+	facts := []Fact{{"state", r.State()}, {"rounds", fmt.Sprint(r.Rounds)}}
 	if len(loss.At) > 0 {
-		facts = append(facts, Fact{"training loss, smoothed", fmt.Sprintf("%s, from %s",
-			chart.Number(loss.Smooth().Last()), chart.Number(loss.At[0].Value))})
+		facts = append(facts, Fact{"loss", fmt.Sprintf("%s, from %s", chart.Number(loss.Last()),
+			chart.Number(loss.At[0].Value))},
+			Fact{"smoothed loss", chart.Number(loss.Smooth().Last())})
 		if text := history.Worse(loss.At[0].Value, loss.settled()); text != "" && r.Ended != "" {
 			facts = append(facts, Fact{"worse", text})
 		}
@@ -30,8 +32,32 @@ func (r *Run) Outcome() []Fact {
 	for _, name := range r.Metrics() {
 		facts = append(facts, Fact{name, chart.Number(r.Metric(name).Last())})
 	}
-	return append(facts, Fact{"hash of the last record", r.Hash})
+	return append(facts, Fact{"record", fmt.Sprint(r.Records)})
 }
+
+// Lead says in sentences what the run did.
+func (r *Run) Lead() string {
+	p := &r.Plan
+	text := fmt.Sprintf("The run trained %s by %s. ", terminal.Count(p.Dim, "parameter"),
+		cmp.Or(p.Preset, "a method of its own"))
+	rounds := terminal.Count(r.Rounds, "round")
+	switch why, known := endings[r.Ended]; {
+	case r.Ended == "":
+		text += "It has not ended: this page has its first " + rounds + ". "
+	case known:
+		text += fmt.Sprintf("It ended after %s, because %s. ", rounds, why)
+	default:
+		text += fmt.Sprintf("It ended after %s (%s). ", rounds, r.Ended)
+	}
+	if store, ok := strings.CutPrefix(r.Flags, "--store "); ok {
+		return text + "Its log is " + store + "."
+	}
+	return text + "It was read over the broker."
+}
+
+// endings say why a run ended.
+var endings = map[string]string{"rounds": "the plan has no more", "metric": "its metric came to " +
+	"the value that the plan names", "requested": "a person ended it"}
 
 // settled is the mean of the last tenth of the values.
 func (s Series) settled() float64 {
@@ -41,6 +67,9 @@ func (s Series) settled() float64 {
 	}
 	return sum / float64(len(last))
 }
+
+// Proof is what a person compares with another copy of the log.
+func (r *Run) Proof() []Fact { return []Fact{{"hash of the last record", r.Hash}} }
 
 // Costs are the costs of a device that took part in every round.
 func (r *Run) Costs() []Fact {

@@ -109,6 +109,19 @@ func (l *Live) Close() {
 	}
 }
 
+// Remove removes the live line, and ends the Live.
+func (l *Live) Remove() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	if l.pending != nil {
+		l.pending.Stop()
+	}
+	if l.drawn != "" {
+		l.clear()
+	}
+}
+
 // fit returns the part of the text that fits into the terminal. The caller holds mu.
 func (l *Live) fit() string { return runewidth.Truncate(l.text, l.width()-1, "…") }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A Meter computes how fast a run goes, and the smoothed training loss. The zero value is ready to
+// A Meter computes how fast a run goes, and smooths the training loss. The zero value is ready to
 // use.
 type Meter struct {
 	Rounds  uint64   // at which the run ends; 0: at no number
@@ -17,10 +17,11 @@ type Meter struct {
 	round    uint64
 	last     time.Time // when it ended; zero: there was none
 	seconds  average   // a round
+	latest   float64   // the last loss
+	losses   int
 	loss     average
 	values   []float32
 	took, of uint32 // contributors of those asked
-	over     bool   // the last loss was not finite
 }
 
 // The last lossHalf losses have half the weight of the average loss. The last rateHalf durations
@@ -58,9 +59,10 @@ func (m *Meter) Round(round uint64, at time.Time) {
 
 // Lost notes the training loss of a round.
 func (m *Meter) Lost(loss float64) {
-	if m.over = math.IsNaN(loss) || math.IsInf(loss, 0); !m.over {
+	if m.latest = loss; !math.IsInf(loss, 0) && !math.IsNaN(loss) {
 		m.loss.add(loss, lossHalf)
 	}
+	m.losses++
 }
 
 // Took notes how many devices contributed to a round, and how many were asked; 0 means unknown.
@@ -90,13 +92,9 @@ func (m *Meter) Left() time.Duration {
 	return time.Duration(left * float64(time.Second))
 }
 
-// Loss returns the smoothed loss. Loss returns NaN before the first loss, and while losses are not
-// finite.
-func (m *Meter) Loss() float64 {
-	if m.over {
-		return math.NaN()
-	}
-	return m.loss.value()
+// Smoothed returns the smoothed loss, and whether it says more than the last loss.
+func (m *Meter) Smoothed() (loss float64, ok bool) {
+	return m.loss.value(), m.losses > 1 && m.loss.weight > 0
 }
 
 // Attrs returns the same as String, for a logger, as keys and values.
@@ -105,8 +103,11 @@ func (m *Meter) Attrs() []any {
 	if m.Rounds > 0 {
 		list = append(list, "of", m.Rounds)
 	}
-	if m.hasLoss() {
-		list = append(list, "loss", short(m.Loss()))
+	if m.losses > 0 {
+		list = append(list, "loss", short(m.latest))
+	}
+	if v, ok := m.Smoothed(); ok {
+		list = append(list, "smoothed", short(v))
 	}
 	var metrics []any
 	for i, v := range m.values {
@@ -139,8 +140,11 @@ func (m *Meter) String() string {
 	if rate := m.Rate(); rate > 0 {
 		fmt.Fprintf(&b, ", %s a second", many(rate))
 	}
-	if m.hasLoss() {
-		fmt.Fprintf(&b, "   loss %s", short(m.Loss()))
+	if m.losses > 0 {
+		fmt.Fprintf(&b, "   loss %s", short(m.latest))
+	}
+	if v, ok := m.Smoothed(); ok {
+		fmt.Fprintf(&b, "   smoothed %s", short(v))
 	}
 	for i, v := range m.values {
 		name := m.name(i)
@@ -153,15 +157,13 @@ func (m *Meter) String() string {
 	case m.of > 0:
 		fmt.Fprintf(&b, "   %d of %d devices", m.took, m.of)
 	case m.took > 0:
-		fmt.Fprintf(&b, "   %s", Devices(m.took))
+		fmt.Fprintf(&b, "   %s", Count(m.took, "device"))
 	}
 	if left := m.Left(); left > 0 {
 		fmt.Fprintf(&b, "   %s left", Brief(left.Seconds()))
 	}
 	return b.String()
 }
-
-func (m *Meter) hasLoss() bool { return m.over || m.loss.weight > 0 }
 
 // name returns the name of a metric.
 func (m *Meter) name(i int) string {
@@ -180,14 +182,6 @@ func many(v float64) string {
 		return short(v)
 	}
 	return fmt.Sprintf("%.0f", v)
-}
-
-// Devices writes a number of devices.
-func Devices(n uint32) string {
-	if n == 1 {
-		return "1 device"
-	}
-	return fmt.Sprintf("%d devices", n)
 }
 
 // Brief writes a duration with few digits.

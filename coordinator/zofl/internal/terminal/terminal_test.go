@@ -109,15 +109,17 @@ func TestMeter(t *testing.T) {
 	}
 	m.Took(3, 4)
 	m.Evaluated([]float32{0.875, 2})
-	want := "round 400 of 500, 4 a second   loss 0.5   accuracy 0.875   metric2 2   " +
+	m.Lost(0.75)
+	want := "round 400 of 500, 4 a second   loss 0.75   smoothed 0.5168   accuracy 0.875   " +
+		"metric2 2   " +
 		"3 of 4 devices   25s left"
 	if got := m.String(); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	var log bytes.Buffer
 	slog.New(slog.NewTextHandler(&log, nil)).Info("round", m.Attrs()...)
-	if got := log.String(); !strings.Contains(got, "round=400 of=500 loss=0.5 "+
-		"metrics.accuracy=0.875 metrics.metric2=2 contributors=3 asked=4 rounds/s=4 left=25s") {
+	if got := log.String(); !strings.Contains(got, "round=400 of=500 loss=0.75 "+
+		"smoothed=0.5168 metrics.accuracy=0.875 metrics.metric2=2 contributors=3 asked=4 rounds/s=4 left=25s") {
 		t.Errorf("logged %q", got)
 	}
 	before := m.Rate()
@@ -150,7 +152,7 @@ func TestMeterKnowsNothing(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 	m.Lost(math.Inf(1))
-	if got := m.String(); got != "round 7   loss NaN" {
+	if got := m.String(); got != "round 7   loss +Inf" {
 		t.Errorf("got %q", got)
 	}
 	m.Rounds = math.MaxUint64
@@ -166,8 +168,8 @@ func TestBar(t *testing.T) {
 	now := time.Unix(0, 0)
 	clock := func() time.Time { return now }
 	var lines, moving bytes.Buffer
-	still := newBar(&lines, false, "round", 90, clock)
-	moves := newBar(&moving, true, "round", 90, clock)
+	still := newBar(&lines, Still(&lines), "round", 90, clock)
+	moves := newBar(&moving, onTerminal(&moving, 80), "round", 90, clock)
 	for i := range uint64(31) {
 		if i == 2 && (lines.Len() > 0 || moving.Len() > 0) {
 			t.Errorf("after a second: %q, %q", &lines, &moving)
@@ -182,14 +184,47 @@ func TestBar(t *testing.T) {
 		"round 30 of 90  loss 1\n" {
 		t.Errorf("got %q", got)
 	}
-	if !strings.Contains(moving.String(), "loss 1") || !strings.Contains(moving.String(), "/90") {
+	if !strings.Contains(moving.String(), "round 2/90 "+strings.Repeat("░", 20)+"  loss 1") ||
+		!strings.HasSuffix(moving.String(), "\r\x1b[K") {
 		t.Errorf("the bar drew %q", &moving)
 	}
 	lines.Reset()
-	unknown := newBar(&lines, false, "record", 0, clock)
+	unknown := newBar(&lines, Still(&lines), "record", 0, clock)
 	now = now.Add(time.Minute)
 	if unknown.Set(5); lines.String() != "record 5\n" {
 		t.Errorf("got %q", &lines)
+	}
+}
+
+// TestBarLeft: the time left is that of the pace of all units so far, in round numbers. Slow units
+// between quick ones do not make it swing.
+func TestBarLeft(t *testing.T) {
+	now := time.Unix(0, 0)
+	var out bytes.Buffer
+	b := newBar(&out, onTerminal(&out, 80), "round", 300, func() time.Time { return now })
+	b.Set(0)
+	last := time.Duration(0)
+	for n := uint64(1); n < 300; n++ {
+		step := 100 * time.Millisecond
+		if n%20 == 0 {
+			step = 2 * time.Second
+		}
+		now = now.Add(step)
+		text := b.left(n, now)
+		if now.Sub(b.firstAt) < quick {
+			if text != "" {
+				t.Errorf("round %d: %q", n, text)
+			}
+			continue
+		}
+		left, err := time.ParseDuration(strings.TrimSuffix(text, " left"))
+		if err != nil || last > 0 && (left > last+15*time.Second || left < last-15*time.Second) {
+			t.Errorf("round %d: %q, %v; %v before", n, text, err, last)
+		}
+		last = left
+	}
+	if got := b.drawn(150, now); !strings.HasPrefix(got, "round 150/300 ██████████░░░░░░░░░░  ") {
+		t.Errorf("drew %q", got)
 	}
 }
 
@@ -198,10 +233,11 @@ func TestBar(t *testing.T) {
 func TestBytesAreShown(t *testing.T) {
 	now := time.Unix(0, 0)
 	var lines, copied bytes.Buffer
-	bar := newBar(&lines, false, "MiB", 4, func() time.Time { return now })
+	clock := func() time.Time { return now }
+	bar := newBar(&lines, Still(&lines), "MiB", 4, clock)
 	data := bytes.Repeat([]byte("zofl"), MiB)
 	in := bar.Reader(bytes.NewReader(data))
-	out := newBar(&lines, false, "MiB written", 0, func() time.Time { return now }).Writer(&copied)
+	out := newBar(&lines, Still(&lines), "MiB written", 0, clock).Writer(&copied)
 	for range 4 {
 		now = now.Add(4 * time.Second)
 		if _, err := io.CopyN(out, in, MiB); err != nil {

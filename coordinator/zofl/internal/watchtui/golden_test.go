@@ -120,6 +120,22 @@ func press(m *Model, keys ...string) (quit bool) {
 	return false
 }
 
+// TestNarrowKeys: a narrow screen leaves out keys in the middle. Help and quit stay, and no key is
+// cut.
+func TestNarrowKeys(t *testing.T) {
+	for width, want := range map[int]string{
+		80: "p pause  r resume  s stop  f devices  / filter  1-6 sort  ? help  q quit",
+		70: "p pause  r resume  s stop  f devices  / filter  ? help  q quit",
+		40: "p pause  r resume  ? help  q quit",
+		20: "? help  q quit",
+	} {
+		lines := strings.Split(screenOf(kitchen(), width, 24, false).View().Content, "\n")
+		if got := strings.TrimSpace(lines[len(lines)-1]); got != want {
+			t.Errorf("%d columns: %q, want %q", width, got, want)
+		}
+	}
+}
+
 var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // TestScreens compares screens with those in testdata, which a person has looked at. A screen with

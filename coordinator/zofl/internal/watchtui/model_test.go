@@ -100,7 +100,7 @@ func TestAsksForWhatIsNew(t *testing.T) {
 		t.Errorf("asks %+v, want from record 230, which was evaluated", q)
 	}
 	c := m.track.measured("accuracy")
-	if len(c.y) != 13 || c.y[12] != 0.5 || !shows(m, "accuracy 0.5 ") {
+	if len(c.y) != 13 || c.y[12] != 0.5 || !shows(m, "accuracy 0.5") {
 		t.Errorf("an evaluation that came late is not shown: %v", c)
 	}
 	d.answer.Points = nil

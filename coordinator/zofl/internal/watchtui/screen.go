@@ -95,13 +95,8 @@ func (m *Model) roundParts() (parts []string) {
 		parts = append(parts, fmt.Sprintf(format, args...))
 	}
 	if p := m.track.round(); p != nil {
-		if p.Loss != nil {
-			add("last loss %s", number(*p.Loss))
-		} else {
-			parts = append(parts, bad.Render("last loss not finite"))
-		}
 		add("%d late", p.Late)
-		add("%d declines", p.Declines)
+		parts = append(parts, terminal.Count(p.Declines, "decline"))
 	}
 	s := m.status
 	add("%d of %d present", s.Present, s.Members)
@@ -129,8 +124,8 @@ func (m *Model) rejects() []string {
 		}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(m.status.TurnedAway)) {
-		parts = append(parts, notable.Render(fmt.Sprintf("%d %s turned away",
-			m.status.TurnedAway[kind], terminal.Plain(kind))))
+		parts = append(parts, notable.Render(fmt.Sprintf("%s turned away: %d",
+			terminal.Plain(kind), m.status.TurnedAway[kind])))
 	}
 	for _, b := range m.status.Banned {
 		parts = append(parts, notable.Render(terminal.Plain(b.ID)+" banned"))
@@ -202,14 +197,29 @@ func (m *Model) footer() string {
 	case m.busy != "":
 		return notable.Render(m.busy + " ...")
 	}
-	keys := "p pause  r resume  s stop  1-6 sort  / filter  f devices  ? help  q quit"
-	if m.fleet.typing {
-		keys = "type a part of an id or a state  enter: keep it  esc: all devices"
-	}
+	room, note := m.width, ""
 	if m.note != "" {
-		return notable.Render(m.note) + faint.Render("   "+keys)
+		note = notable.Render(m.note) + "   "
+		room -= lipgloss.Width(note)
 	}
-	return faint.Render(keys)
+	if m.fleet.typing {
+		return note + faint.Render("type a part of an id or a state  enter: keep it  esc: all devices")
+	}
+	return note + faint.Render(keysWithin(room))
+}
+
+// keysWithin lists the keys that have room in some columns. Help and quit go last.
+func keysWithin(room int) string {
+	const help = "? help  q quit"
+	keys := ""
+	for _, key := range []string{"p pause", "r resume", "s stop", "f devices", "/ filter",
+		"1-6 sort"} {
+		if len(keys)+len(key)+len("  ")+len(help) > room {
+			break
+		}
+		keys += key + "  "
+	}
+	return keys + help
 }
 
 // helpRows returns rows that explain the keys.

@@ -95,7 +95,7 @@ func (s *progress) stands(p *client.Progress) bool {
 func (s *progress) text(p *client.Progress) string {
 	text := fmt.Sprintf("record %d of %d   %s", p.N, p.Last, s.meter.String())
 	if p.Queries > 0 {
-		text += fmt.Sprintf("   %d losses", p.Queries)
+		text += "   " + terminal.Count(p.Queries, "loss")
 	}
 	text += "   " + p.State.String()
 	if p.Size > 0 {

@@ -27,7 +27,8 @@ func showStages(out *os.File) (show func(stage string, done float64), end func()
 
 func printKernels(w io.Writer, r *kernelbench.Result) {
 	m := r.Machine
-	fmt.Fprintf(w, "%s, %d cores, %s/%s, %s; load before: %s\n", m.CPU, m.Cores, m.OS, m.Arch,
+	fmt.Fprintf(w, "%s, %s, %s/%s, %s; load before: %s\n", m.CPU,
+		terminal.Count(m.Cores, "core"), m.OS, m.Arch,
 		m.Go, m.Load)
 	t := cli.NewTable(w, "", "elements/s", "x NormFloat64")
 	row := func(name string, ratio float64) {
@@ -46,7 +47,7 @@ func printKernels(w io.Writer, r *kernelbench.Result) {
 	row("8 directions of ±1, neon", r.Rademacher8NEON)
 	replay := fmt.Sprintf("replay of %d records, d=%d, ", r.ReplayRecords, r.ReplayDim)
 	row(replay+"1 core", r.Replay1/r.Yardstick)
-	row(fmt.Sprintf("%s%d cores", replay, r.Workers), r.ReplayN/r.Yardstick)
+	row(replay+terminal.Count(r.Workers, "core"), r.ReplayN/r.Yardstick)
 	t.AppendSeparator()
 	t.AppendRows([]table.Row{
 		{"in use", r.Backend},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/livetune"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 	"github.com/zofl/zofl/fleet/tune"
 	"github.com/zofl/zofl/internal/chart"
 )
@@ -68,7 +69,8 @@ func plotTrials(r *tune.Result) ([]byte, error) {
 				continue
 			}
 			m := chart.Mark{Point: chart.Point{X: float64(t.Step), Y: t.Loss},
-				Title: fmt.Sprintf("%s: %s after %d rounds", stage, outcome(t), t.Rounds)}
+				Title: fmt.Sprintf("%s: %s after %s", stage, outcome(t),
+					terminal.Count(t.Rounds, "round"))}
 			c.Ticks = append(c.Ticks, chart.Tick{At: m.X, Text: fmt.Sprintf("%.3g", t.Step)})
 			if t.Loss <= top {
 				line.Points, line.Marks = append(line.Points, m.Point), append(line.Marks, m)

@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 	"github.com/zofl/zofl/fleet/tune"
 	"github.com/zofl/zofl/plan/planfile"
 )
@@ -84,7 +85,8 @@ func plotSteps(out io.Writer, r *tune.Result) {
 		for _, t := range trials {
 			rounds = max(rounds, t.Rounds)
 		}
-		fmt.Fprintf(out, "\nLoss by %s, after %d rounds; %.4f at first:\n", r.Field, rounds, r.Start)
+		fmt.Fprintf(out, "\nLoss by %s, after %s; %.4f at first:\n", r.Field,
+			terminal.Count(rounds, "round"), r.Start)
 		for _, t := range trials {
 			line := fmt.Sprintf("  %10.4g  %-10s %s", t.Step, outcome(t), barOf(t, r.Start))
 			fmt.Fprintln(out, strings.TrimRight(line, " "))

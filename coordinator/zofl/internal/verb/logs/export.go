@@ -13,6 +13,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/modelfile"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
 
 // Export is `zofl export`.
@@ -25,15 +26,12 @@ func Export() *cobra.Command {
 		Use:   "export --out FILE",
 		Short: "Write the model after a record to a file",
 		Long: `Replays a log up to record --at and writes the parameters to a new file: little-endian
-float32 if its name ends in .f32, a NumPy array if it ends in .npy. The file appears
-complete or not at all.
+float32 if its name ends in .f32, a NumPy array if it ends in .npy. For .safetensors,
+.onnx or .npz it writes a copy of a model file: of --initial, with which the run began,
+or of --like. In the copy the tensors that --train names are those of the run.
 
-For a name that ends in .safetensors, .onnx or .npz, export writes a copy of a model file:
-of --initial, with which the run began, or of --like, which has the same tensors. In the copy
-the tensors that --train names are those of the run, and all else is as it was.
-
-With transport=dense the model is computed from vectors that are stored beside the log. The
-log keeps only the last dense_keep of them, so older models can no longer be exported.`,
+With transport=dense the log keeps the vectors of the last dense_keep records only: older models
+can no longer be exported.`,
 		Example: `  zofl export --store kitchen.log --at 500 --out model.npy
   zofl export --store kitchen.log --initial model.safetensors --train 'head.*' \
     --out adapted.safetensors`,
@@ -74,18 +72,17 @@ log keeps only the last dense_keep of them, so older models can no longer be exp
 				})
 			}
 			fmt.Fprintf(cmd.OutOrStdout(),
-				"%s: %d parameters after record %d of run %s, digest of the state %s\n",
-				out, len(r.Params()), r.N(), r.Plan().Run, source.Digest(r))
+				"%s: %s after record %d of run %s, digest of the state %s\n",
+				out, terminal.Count(len(r.Params()), "parameter"), r.N(), r.Plan().Run, source.Digest(r))
 			return nil
 		},
 	}
 	choice.replayFlags(cmd)
 	f := cmd.Flags()
 	f.Uint64Var(&at, "at", 0, "number of the record; 0: the last one")
-	f.StringVar(&out, "out", "", "file to write, .f32 or .npy, or as --like and --initial are; it "+
-		"must not exist yet")
-	f.StringVar(&like, "like", "", "write a copy of this model, .npy, .npz, .safetensors or .onnx, "+
-		"in which the tensors of --train are the run's; default: --initial, if --out ends as it does")
+	f.StringVar(&out, "out", "", "new file: .f32, .npy, or as --like and --initial are")
+	f.StringVar(&like, "like", "",
+		"write a copy of this model file, with the trained tensors; default: --initial")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object instead of a line")
 	return cmd
 }

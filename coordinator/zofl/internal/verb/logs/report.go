@@ -11,6 +11,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/results"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
 
 // Report is `zofl report`.
@@ -20,17 +21,12 @@ func Report() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report --out FILE.html",
 		Short: "Write what became of a run: a page, or files for TensorBoard and MLflow",
-		Long: `Writes a page with a run's outcome, curves, costs, participation, events and plan, and the
-commands that reproduce it. The page is one file that loads nothing. The log is a directory
-that no coordinator has open (--store), a stream in the broker's JetStream (--url, --run and
---jetstream), or that of a running coordinator (--url and --run).
+		Long: `Writes a page with a run's outcome, curves, costs, devices, events and plan, and the
+commands that reproduce it. The page is one file that loads nothing. Curves come from
+the history that a coordinator keeps beside its log: see zofl history.
 
-Curves come from the history that a coordinator keeps beside its log: see zofl history.
-
---tensorboard DIR writes an event file to DIR/RUN: tensorboard --logdir DIR shows it.
---mlflow DIR writes a run to MLflow's file store. mlflow ui --backend-store-uri DIR shows it;
-MLflow 3 wants MLFLOW_ALLOW_FILE_STORE=true for that, or mlflow migrate-filestore. Written
-again, both replace what they wrote of this run. Neither needs a server.`,
+--tensorboard DIR writes an event file to DIR/RUN, and --mlflow DIR a run to MLflow's file
+store: docs/results.md says how to show them. Neither needs a server.`,
 		Example: `  zofl report --store kitchen.log --out kitchen.html
   zofl report --store kitchen.log --tensorboard boards --mlflow mlruns`,
 		Args: cli.NoArguments,
@@ -47,7 +43,8 @@ again, both replace what they wrote of this run. Neither needs a server.`,
 				if err := writeNew("--out", out, run.Report); err != nil {
 					return err
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: run %s, %d rounds\n", out, run.Plan.Run, run.Rounds)
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: run %s, %s\n", out, run.Plan.Run,
+					terminal.Count(run.Rounds, "round"))
 			}
 			if tensorboard != "" {
 				if err := run.TensorBoard(tensorboard); err != nil {

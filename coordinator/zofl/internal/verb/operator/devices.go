@@ -97,7 +97,7 @@ func printDevices(out io.Writer, list []operate.Device) {
 	for i, s := range states {
 		states[i] = fmt.Sprintf("%d %s", count[s], s)
 	}
-	fmt.Fprintf(out, "%s: %s\n", terminal.Devices(uint32(len(list))), strings.Join(states, ", "))
+	fmt.Fprintf(out, "%s: %s\n", terminal.Count(len(list), "device"), strings.Join(states, ", "))
 }
 
 func lastSeen(d *operate.Device) string {
@@ -121,13 +121,13 @@ func noteOn(d *operate.Device) string {
 		notes = append(notes, "the open round waits for it")
 	}
 	if d.Missed > 0 {
-		notes = append(notes, fmt.Sprintf("%d rounds waited in vain", d.Missed))
+		notes = append(notes, terminal.Count(d.Missed, "round")+" waited in vain")
 	}
 	if d.Until != nil {
 		notes = append(notes, "asked again at "+d.Until.Local().Format("15:04:05"))
 	}
 	if d.Cut > 0 {
-		notes = append(notes, fmt.Sprintf("%d contributions cut to the bound", d.Cut))
+		notes = append(notes, terminal.Count(d.Cut, "contribution")+" cut to the bound")
 	}
 	if d.Doubt > 0.5 {
 		notes = append(notes, fmt.Sprintf("contradicts the others, or sends the same as some: "+

@@ -232,20 +232,20 @@ func printStatus(out io.Writer, s *operate.Status) {
 	t.AppendIf(s.Planned != nil, "privacy, all rounds", s.Planned)
 	if e := s.Evaluation; e != nil {
 		t.AppendRow(table.Row{fmt.Sprintf("metrics after record %d", e.N),
-			fmt.Sprintf("%s, from %s", metricsOf(e), terminal.Devices(e.Devices))})
+			fmt.Sprintf("%s, from %s", metricsOf(e), terminal.Count(e.Devices, "device"))})
 	}
 	for _, d := range s.Digests {
 		for _, digest := range slices.Sorted(maps.Keys(d.Devices)) {
 			t.AppendRow(table.Row{fmt.Sprintf("digest after record %d", d.N),
-				fmt.Sprintf("%s: %s", digest, terminal.Devices(d.Devices[digest]))})
+				fmt.Sprintf("%s: %s", digest, terminal.Count(d.Devices[digest], "device"))})
 		}
 		if d.Differing > 0 {
 			t.AppendRow(table.Row{"differ from " + d.Reference,
-				fmt.Sprintf("%s: %v", terminal.Devices(d.Differing), d.Differ)})
+				fmt.Sprintf("%s: %v", terminal.Count(d.Differing, "device"), d.Differ)})
 		}
 	}
-	t.AppendIf(s.Counters.Cut > 0, "cut to the bound", fmt.Sprintf("%d contributions, or means with "+
-		"secure=sum", s.Counters.Cut))
+	t.AppendIf(s.Counters.Cut > 0, "cut to the bound", terminal.Count(s.Counters.Cut,
+		"contribution")+", or means with secure=sum")
 	t.AppendRow(table.Row{"dropped frames", droppedOf(s)})
 	t.AppendRows(turnedAwayOf(s))
 	t.Render()
@@ -269,10 +269,11 @@ func printVectors(t cli.Table, s *operate.Status) {
 	c := &s.Counters
 	t.AppendIf(s.ObjectError != "", "vectors in the log", s.ObjectError)
 	t.AppendIf(s.Uploads > 0 || c.UploadBytes > 0 || c.Busy > 0, "vectors being received",
-		fmt.Sprintf("%d; %s so far, %d times told to wait, %d dropped after silence",
-			s.Uploads, cli.Size(c.UploadBytes), c.Busy, c.Evicted))
+		fmt.Sprintf("%d; %s so far, %s told to wait, %d dropped after silence",
+			s.Uploads, cli.Size(c.UploadBytes), terminal.Count(c.Busy, "time"), c.Evicted))
 	t.AppendIf(c.Objects > 0 || c.ObjectErrors > 0, "vectors fetched",
-		fmt.Sprintf("%d pieces, %s, %d errors", c.Objects, cli.Size(c.ObjectBytes), c.ObjectErrors))
+		fmt.Sprintf("%s, %s, %s", terminal.Count(c.Objects, "piece"), cli.Size(c.ObjectBytes),
+			terminal.Count(c.ObjectErrors, "error")))
 }
 
 // stateOf returns the state, and for an ended run the cause of its end.

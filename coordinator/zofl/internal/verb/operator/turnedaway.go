@@ -10,6 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
 
 // turnedAwayOf returns the rows about refused messages: by kind, by sender, and about faulty
@@ -55,7 +56,7 @@ func turnedAwayOf(s *operate.Status) (rows []table.Row) {
 func misdeeds(refused, faulty uint64) string {
 	var list []string
 	if refused > 0 {
-		list = append(list, fmt.Sprintf("%d messages turned away", refused))
+		list = append(list, terminal.Count(refused, "message")+" turned away")
 	}
 	if faulty > 0 {
 		list = append(list, fmt.Sprintf("%d faulty messages", faulty))
