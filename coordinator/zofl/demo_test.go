@@ -4,6 +4,8 @@ package main
 
 import (
 	"encoding/json"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/demo"
@@ -56,6 +58,36 @@ func TestDemoRepeats(t *testing.T) {
 	out, err := zofl(t, "demo", "--devices", "3", "--rounds", "6", "--set", "roster=open")
 	if err != nil || cell(out, "replicas agree") != "true" {
 		t.Errorf("%v:\n%s", err, out)
+	}
+	typed(t, out)
+}
+
+// typed types what a demo says to type next: the plan is written, and the other commands exist with
+// these flags.
+func typed(t *testing.T, out string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	commands := 0
+	for _, line := range strings.Split(out, "\n") {
+		text, found := strings.CutPrefix(strings.TrimPrefix(strings.TrimSpace(line), "On a page: "),
+			"zofl ")
+		if !found {
+			continue
+		}
+		commands++
+		cmd, flags, err := root().Find(strings.Fields(text))
+		if err == nil {
+			err = cmd.ParseFlags(flags)
+		}
+		if err == nil && cmd.Name() == "plan" {
+			_, err = zofl(t, strings.Fields(text)...)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	if _, err := os.Stat("first.json"); err != nil || commands != 4 {
+		t.Errorf("%d commands, %v, in:\n%s", commands, err, out)
 	}
 }
 

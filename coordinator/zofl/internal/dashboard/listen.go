@@ -18,11 +18,12 @@ type Address struct {
 	File   string      // of the token; "": there is none
 }
 
-// Start serves at an address until stop is called, and logs the address.
-func (s *Server) Start(a Address) (stop func(), err error) {
+// Start serves at an address until stop is called, and logs the address. link is the page's address
+// with the token.
+func (s *Server) Start(a Address) (link string, stop func(), err error) {
 	listener, err := net.Listen("tcp", a.Listen)
 	if err != nil {
-		return nil, fmt.Errorf("--http %s: %w: give another address", a.Listen, err)
+		return "", nil, fmt.Errorf("--http %s: %w: give another address", a.Listen, err)
 	}
 	url := "http://" + listener.Addr().String() + "/"
 	if a.TLS != nil {
@@ -38,14 +39,17 @@ func (s *Server) Start(a Address) (stop func(), err error) {
 			s.cfg.Logger.Error("dashboard", "err", err)
 		}
 	}()
-	return func() { cancel(); <-ended }, nil
+	return s.linkOf(url), func() { cancel(); <-ended }, nil
 }
+
+// linkOf returns an address of the page with its token.
+func (s *Server) linkOf(url string) string { return url + "#token=" + s.cfg.Token }
 
 // announce logs the address of the page. The address contains the token if a person reads the
 // output or if no file holds the token. A stored log must not contain the token, because more
 // people read the log than may command the run.
 func (s *Server) announce(url, file string) {
-	with := url + "#token=" + s.cfg.Token
+	with := s.linkOf(url)
 	switch {
 	case s.cfg.Token == "":
 		s.cfg.Logger.Info("dashboard", "url", url)

@@ -19,6 +19,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // Config says what to run.
@@ -31,7 +32,7 @@ type Config struct {
 	Seed     uint64   // of the digits, the split and the run key
 	Settings []string // "field=value" of the plan
 
-	Progress func(Progress) // called after every round, unless nil
+	Progress func(Progress) // called whenever it changes, unless nil
 
 	// Run calls Lead, unless nil, with the coordinator and its desk before the run. With Lead set, the
 	// run may pause, because an operator may want that. History and Recorder get the events, unless
@@ -46,8 +47,11 @@ func Defaults() Config {
 	return Config{Method: "zofl", Clients: 20, Split: "dirichlet", Seed: 1}
 }
 
-// A Progress is the state of a demo after a round.
+// A Progress is the state of a demo after a round, or before round 1.
 type Progress struct {
+	// Doing says what happens where no round moves the model. It is empty where one does.
+	Doing string
+
 	Round     uint64
 	Rounds    uint64  // of the whole demo
 	Loss      float64 // mean training loss of the round
@@ -93,6 +97,7 @@ type run struct {
 	devices []*device
 	joined  chan struct{} // gets a value for each device that joins
 	last    Progress
+	found   survey.Kind // what devices found last
 }
 
 // Run runs a demo until its plan is done or ctx is.
@@ -109,7 +114,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	if r.plan, r.note, err = planOf(cfg); err != nil {
 		return nil, err
 	}
-	r.last = Progress{Rounds: r.plan.Rounds, Accuracy: -1}
+	r.last = Progress{Doing: "starting", Rounds: r.plan.Rounds, Accuracy: -1}
 	if r.images, err = load(cfg, recipeOf(cfg.Method).shrink); err != nil { // last: it is slow
 		return nil, err
 	}
@@ -179,16 +184,31 @@ func (r *run) record(e report.Event) error {
 		case r.joined <- struct{}{}:
 		default: // a retired device that joined again
 		}
+		if e.N <= 1 { // nothing is found yet
+			r.last.Doing = fmt.Sprintf("%d of %d devices are here", e.Members, r.cfg.Clients)
+			if int(e.Members) >= r.cfg.Clients {
+				r.last.Doing = r.searches()
+			}
+			r.show()
+		}
+	case report.Surveyed:
+		if kind := survey.Named(e.Survey.Kind); kind == survey.Mu || kind == survey.Step {
+			r.found = kind
+		}
+		r.last.Doing = r.searches()
+		r.show()
 	case report.Evaluated:
 		r.last.Accuracy = float64(e.Evaluation.Metrics[1])
 	case report.RoundDone:
 		up, down := r.traffic()
 		share := float64(len(r.devices)) * float64(e.Round)
+		if r.found == survey.None { // no round comes before mu
+			r.found = survey.Mu
+		}
+		r.last.Doing = r.searches()
 		r.last.Round, r.last.Loss = e.Round, float64(e.Loss)
 		r.last.BytesUp, r.last.BytesDown = float64(up)/share, float64(down)/share
-		if r.cfg.Progress != nil {
-			r.cfg.Progress(r.last)
-		}
+		r.show()
 	case report.RunPaused:
 		if r.cfg.Lead != nil {
 			return nil
@@ -196,4 +216,21 @@ func (r *run) record(e report.Event) error {
 		return fmt.Errorf("demo: the run paused: %s", e.Reason)
 	}
 	return nil
+}
+
+func (r *run) show() {
+	if r.cfg.Progress != nil {
+		r.cfg.Progress(r.last)
+	}
+}
+
+// searches says which value of the plan the devices find next.
+func (r *run) searches() string {
+	switch {
+	case r.found == survey.None && r.plan.MuAuto > 0 && r.plan.Mu == 0:
+		return "finding mu"
+	case r.found != survey.Step && r.plan.StepAuto > 0 && r.plan.StepSize == 0:
+		return "finding the step, no move yet"
+	}
+	return ""
 }

@@ -28,14 +28,11 @@ func Demo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Train a classifier of digits on 20 devices in this process",
-		Long: `Runs a broker, a coordinator and 20 devices in this process, and trains a softmax
-classifier of handwritten digits. Each device has its own connection and its own share of
-the images, and reports losses only. Nothing has to be set up: the program draws the digits
-itself. To use the MNIST files instead, name their directory with --data.
-
-Bytes are counted at each device's socket and include everything that the connection
-carries. At the end the demo compares the models of all devices, and a model that it
-computes from the log.`,
+		Long: `Runs a broker, a coordinator and 20 devices in this process. They train a softmax
+classifier of digits, which the program draws; or of MNIST, with --data. Each device has
+its own connection and its own share of the images, and reports losses only. Bytes are
+counted at each device's socket. At the end the demo compares the models of all devices
+with one that it computes from the log.`,
 		Example: `  zofl demo --rounds 200 --devices 50`,
 		Args:    cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -47,9 +44,11 @@ computes from the log.`,
 				return cli.Usage(fmt.Errorf("--method %s: choose one of %s", cfg.Method,
 					strings.Join(preset.Names(), ", ")))
 			}
+			link := ""
 			if page != "" {
-				stop, err := pageFor(cmd.Context(), &cfg, page)
-				if err != nil {
+				var stop func()
+				var err error
+				if link, stop, err = pageFor(cmd.Context(), &cfg, page); err != nil {
 					return err
 				}
 				defer stop()
@@ -66,8 +65,8 @@ computes from the log.`,
 			} else if err := json.NewEncoder(cmd.OutOrStdout()).Encode(result); err != nil {
 				return err
 			}
-			if page != "" {
-				fmt.Fprintln(os.Stderr, "The dashboard stays until Ctrl-C.")
+			if link != "" {
+				fmt.Fprintf(os.Stderr, "\nThe dashboard stays until Ctrl-C: %s\n", link)
 				<-cmd.Context().Done()
 			}
 			return verdictOf(result)
@@ -79,31 +78,33 @@ computes from the log.`,
 	f.Uint64Var(&cfg.Rounds, "rounds", cfg.Rounds,
 		"rounds of training; 0: as many as suit the method, 300 for zofl")
 	f.IntVar(&cfg.Clients, "devices", cfg.Clients, "number of devices")
-	f.StringVar(&cfg.Data, "data", "",
-		"directory of the four MNIST files (IDX, gzipped or not); default: drawn digits")
-	f.StringVar(&cfg.Split, "split", cfg.Split,
-		"how images are shared out: iid, shards or dirichlet")
+	f.StringVar(&cfg.Data, "data", "", "directory of the MNIST files; default: drawn digits")
+	f.StringVar(&cfg.Split, "split", cfg.Split, "how images are shared out: iid, shards or dirichlet")
 	f.Uint64Var(&cfg.Seed, "seed", cfg.Seed,
 		"seed of the digits, of their shares and of the run key")
 	f.StringArrayVar(&cfg.Settings, "set", nil,
-		"set a field of the plan, FIELD=VALUE; repeatable; zofl plan --fields lists them")
+		"set a field of the plan, FIELD=VALUE; repeatable (zofl plan --fields)")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object instead of a table")
-	f.StringVar(&page, "http", "", "address of the dashboard, a page for browsers that stays until "+
-		"Ctrl-C, such as 127.0.0.1:8080; default: none")
+	f.StringVar(&page, "http", "", "address of a page that shows the run, such as 127.0.0.1:8080")
 	return cmd
 }
 
 func showDemo(b *terminal.Bar, p demo.Progress) {
-	b.Limit(p.Rounds)
-	b.Show(p.Round, fmt.Sprintf("loss %.4f  accuracy %s  %.0f B up  %.0f B down",
-		p.Loss, percent(p.Accuracy), p.BytesUp, p.BytesDown))
-}
-
-func percent(v float64) string {
-	if v < 0 {
-		return "-"
+	var text []string
+	if p.Doing != "" {
+		text = append(text, p.Doing)
 	}
-	return fmt.Sprintf("%.1f %%", 100*v)
+	if p.Round > 0 {
+		text = append(text, fmt.Sprintf("loss %.4f", p.Loss))
+	}
+	if p.Accuracy >= 0 {
+		text = append(text, fmt.Sprintf("accuracy %.1f %%", 100*p.Accuracy))
+	}
+	if p.Round > 0 {
+		text = append(text, fmt.Sprintf("%.0f B up, %.0f B down", p.BytesUp, p.BytesDown))
+	}
+	b.Limit(p.Rounds)
+	b.Show(p.Round, strings.Join(text, "  "))
 }
 
 // verdictOf returns an error if the demo did not show the promised result.
@@ -173,4 +174,14 @@ func printDemo(w io.Writer, r *demo.Result) {
 	if r.Note != "" {
 		fmt.Fprintf(w, "\nNote: %s\n", cli.Wrapped(r.Note, cli.TextWidth))
 	}
+	fmt.Fprint(w, next)
 }
+
+// next is what to type after a demo. TestDemoNext types it.
+const next = `
+Next, a run of your own: a plan, who leads it, and in another terminal a device.
+  zofl plan --run first --dim 7850 --set members=1 --set rounds=100 --write first.json
+  zofl serve first.json --store first.log
+  zofl client --url nats://127.0.0.1:4222 --run first --id pi-1 --store first-1.state
+On a page: zofl demo --http 127.0.0.1:8080
+`

@@ -16,16 +16,17 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 )
 
-// pageFor serves the dashboard of a demo, at an address of this machine. The run ends with the
-// program, so the program stores the page's token in no file, and only prints it.
-func pageFor(ctx context.Context, cfg *demo.Config, listen string) (stop func(), err error) {
+// pageFor serves the dashboard of a demo, at an address of this machine, and returns its link. The
+// run ends with the program, so the program stores the page's token in no file, and only prints it.
+func pageFor(ctx context.Context, cfg *demo.Config, listen string) (
+	link string, stop func(), err error) {
 	host, _, err := connect.SplitAddress("--http", listen)
 	if err == nil && !connect.IsLoopback(host) {
 		err = fmt.Errorf("--http %s: a demo is for this machine: give an address such as 127.0.0.1:8080",
 			listen)
 	}
 	if err != nil {
-		return nil, cli.Usage(err)
+		return "", nil, cli.Usage(err)
 	}
 	logger := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	server := dashboard.New(dashboard.Config{Token: dashboard.NewToken(), Logger: logger})
@@ -39,6 +40,6 @@ func pageFor(ctx context.Context, cfg *demo.Config, listen string) (stop func(),
 		board.Lead(desk)
 		meter.Lead(c)
 	}
-	end, err := server.Start(dashboard.Address{Listen: listen})
-	return func() { end(); rest() }, err
+	link, end, err := server.Start(dashboard.Address{Listen: listen})
+	return link, func() { end(); rest() }, err
 }

@@ -26,8 +26,8 @@ import (
 type httpFlags struct{ listen string }
 
 func (h *httpFlags) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&h.listen, "http", "", "address of the dashboard, a page for browsers, "+
-		"such as 127.0.0.1:8080; on loopback, unless --tls and --auth are given; default: none")
+	cmd.Flags().StringVar(&h.listen, "http", "",
+		"address of a page that shows the run, such as 127.0.0.1:8080")
 }
 
 // check returns an error if other machines could reach the page without TLS and a token.
@@ -97,7 +97,7 @@ func (f *serveFlags) page(kept *history.History, nc *nats.Conn,
 	server := dashboard.New(cfg)
 	p := &page{board: server.Board(kept), meter: metrics.New(kept)}
 	server.Mount("GET /metrics", p.meter.Handler())
-	p.stop, err = server.Start(at)
+	_, p.stop, err = server.Start(at)
 	return p, err
 }
 
