@@ -199,7 +199,7 @@ func TestPlanFromAModel(t *testing.T) {
 	if p.Dim != headDim || p.Initial != plan.Given || fmt.Sprint(p.Segments) != fmt.Sprint(want) {
 		t.Errorf("dim %d, initial=%v, segments %+v", p.Dim, p.Initial, p.Segments)
 	}
-	text, err := zofl(t, append([]string{"plan"}, begin...)...)
+	text, err := zofl(t, append([]string{"plan", "--explain"}, begin...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +249,7 @@ func TestModelOfManyTypes(t *testing.T) {
 		"body.half":     {"body.half", "6 more stay"},
 		"!*.weight,!h*": {"body.brain", "Passed over"},
 	} {
-		args := []string{"plan", "--initial", modelFile("model.safetensors")}
+		args := []string{"plan", "--explain", "--initial", modelFile("model.safetensors")}
 		if train != "" {
 			args = append(args, "--train", train)
 		}

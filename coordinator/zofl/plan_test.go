@@ -121,7 +121,8 @@ func TestPlanSecretRefuses(t *testing.T) {
 	}
 }
 
-// TestPlanLayers: layers set dim and fills, and a plan of zeros says so, with the remedy.
+// TestPlanLayers: layers set dim and fills. A plan of zeros that is probably for a network says so,
+// with the remedy; one of few parameters or of weights and biases does not.
 func TestPlanLayers(t *testing.T) {
 	p := readPlan(t, "--segments", "relu:784x64,64x10")
 	if p.Dim != 50890 || len(p.Segments) != 4 || p.Segments[0].Scale == 0 {
@@ -138,9 +139,22 @@ func TestPlanLayers(t *testing.T) {
 		strings.Contains(out, "Warning") || !strings.Contains(out, "--segments relu:784x64,64x10") {
 		t.Errorf("%v, or no warning in:\n%s", err, out)
 	}
-	if out, err = zofl(t, "plan", "--dim", "5", "--json"); err != nil ||
-		!strings.Contains(out, `"warnings":["All parameters`) {
-		t.Errorf("%v, or no warning in %s", err, out)
+	for args, want := range map[string]bool{
+		"--dim 2": false, "--dim 7850": false, "--dim 50890": true,
+		`--dim 90 --set segments=[{"name":"w","len":80},{"name":"b","len":10}]`: false,
+		`--dim 9 --set segments=[{"name":"a","len":4},{"name":"b","len":4},` +
+			`{"name":"c","len":1}]`: true,
+		`--dim 9 --set segments=[{"name":"a","len":4,"fill":"normal","scale":1},` +
+			`{"name":"b","len":4},{"name":"c","len":1}]`: false,
+		"--initial " + modelFile("model.f32"): false,
+	} {
+		args := append([]string{"plan"}, strings.Fields(args)...)
+		text, err := zofl(t, args...)
+		list, errJSON := zofl(t, append(args, "--json")...)
+		if err != nil || errJSON != nil || strings.Contains(text, "start at zero") != want ||
+			strings.Contains(list, `"warnings":["All parameters`) != want {
+			t.Errorf("%v: %v, %v, want a warning: %v\n%s%s", args, err, errJSON, want, text, list)
+		}
 	}
 	if p := readPlan(t, file, "--segments", "tanh:784x64,64x10"); len(p.Segments) != 4 {
 		t.Errorf("a plan from a file has %+v", p.Segments)
@@ -196,7 +210,7 @@ func TestPlanFits(t *testing.T) {
 		args := append(start, "--set", "late=2", "--set", "precision=half")
 		out, err := zofl(t, args...)
 		if err != nil || !strings.Contains(out, "\nNote: late=2 does not go with") ||
-			!strings.Contains(out, `"per-client"`) {
+			!strings.Contains(out, "sharing=per-client, precision=half") {
 			t.Errorf("%v: %v, %s", args, err, out)
 		}
 		text, err := zofl(t, append(args, "--json")...)
@@ -240,6 +254,56 @@ func TestFieldsOfSection(t *testing.T) {
 	refused(t, err, []string{"--fields round", "choose one of run, model, probe"})
 }
 
+// TestPlanIsBrief: without --explain a plan of each preset, and of each feature, takes 15 lines of
+// at most 90 columns, which say what is trained, how, by whom, and what a round costs.
+func TestPlanIsBrief(t *testing.T) {
+	plans := [][]string{
+		{"--dim", "2", "--set", "rounds=300", "--set", "members=1"},
+		{"--dim", "7850", "--set", `metrics=["loss","accuracy"]`, "--set", "eval_every=20",
+			"--set", "eval_count=3"},
+		{"--dim", "100", "--secret", filepath.Join(t.TempDir(), "key"), "--set", "secure=sum",
+			"--preset", "decomfl", "--set", "max_scalar=1000", "--set", "eval_every=0"},
+		{"--preset", "decomfl", "--dim", "7850", "--set", "rounds=500", "--set", "dp_clip=10",
+			"--epsilon", "8", "--set", "diverge=0"},
+		{"--initial", modelFile("model.safetensors"), "--write", filepath.Join(t.TempDir(), "p.json")},
+		{"--segments", "relu:784x64,64x64,64x64,64x10"},
+	}
+	for _, name := range preset.Names() {
+		plans = append(plans, []string{"--preset", name, "--dim", "300"})
+	}
+	for _, args := range plans {
+		out, err := zofl(t, append([]string{"plan"}, args...)...)
+		out, _, _ = strings.Cut(out, "\nWarning: ")
+		if lines := strings.Split(strings.TrimSpace(out), "\n"); err != nil || len(lines) > 15 {
+			t.Errorf("%v: %v, %d lines:\n%s", args, err, len(lines), out)
+		}
+		for line := range strings.Lines(out) {
+			if len([]rune(line)) > 91 && !strings.HasPrefix(line, "give ") &&
+				!strings.HasPrefix(line, "Stored in ") {
+				t.Errorf("%v: a line of %d columns: %s", args, len([]rune(line)), line)
+			}
+		}
+		for _, word := range []string{"trains", "method", "devices", "ends", "losses", "bytes", "seconds",
+			"memory"} {
+			if !strings.Contains("\n"+out, "\n"+word+" ") {
+				t.Errorf("%v: no %s in\n%s", args, word, out)
+			}
+		}
+		if strings.Contains(out, "%!") {
+			t.Errorf("%v: %s", args, out)
+		}
+	}
+	out, err := zofl(t, append([]string{"plan"}, plans[0]...)...)
+	for _, want := range []string{"2 parameters of run run, from zeros", "after 300 rounds",
+		"the model moves from round 6 on", "round 1 waits for 1; a round asks 1, and 1 must answer",
+		"11 a round and device", "36 more once in the run", "a loss may take 1.6",
+		"for the replica (2 vectors)", "rounds=300"} {
+		if err != nil || !strings.Contains(out, want) {
+			t.Errorf("%v: no %q in\n%s", err, want, out)
+		}
+	}
+}
+
 // TestExplain: --explain says in sentences what a plan of each preset does, and what that costs.
 func TestExplain(t *testing.T) {
 	for _, name := range preset.Names() {
@@ -248,8 +312,8 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%s: %v: %s", name, err, out)
 		}
 		for _, line := range strings.Split(out, "\n") {
-			if len(line) > 100 {
-				t.Errorf("%s: a line of %d bytes: %s", name, len(line), line)
+			if len([]rune(line)) > 100 {
+				t.Errorf("%s: a line of %d columns: %s", name, len([]rune(line)), line)
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// TestPlanExplainsPresets: every preset with its source, equations, defaults, and
+// TestPlanExplainsPresets: --explain tells every preset with its source, equations, defaults, and
 // what a round costs.
 func TestPlanExplainsPresets(t *testing.T) {
 	costs := map[string][]string{ // queries, scalars, records, vectors
@@ -30,7 +30,7 @@ func TestPlanExplainsPresets(t *testing.T) {
 		if info.Name == "fzoos" { // whose features have as many elements each
 			dim = "1000"
 		}
-		out, err := zofl(t, "plan", "--preset", info.Name, "--dim", dim)
+		out, err := zofl(t, "plan", "--preset", info.Name, "--dim", dim, "--explain")
 		if err != nil {
 			t.Fatalf("%s: %v", info.Name, err)
 		}
@@ -44,7 +44,7 @@ func TestPlanExplainsPresets(t *testing.T) {
 				t.Errorf("%s: %s: got %q, want %s", info.Name, row, got, want[i])
 			}
 		}
-		for _, part := range []string{info.Source, info.Notes, "│ preset ", "│ steps ",
+		for _, part := range []string{info.Source, info.Notes, " preset=" + info.Name, " steps=",
 			"bytes sent, at the device's socket", "memory of zofl exec, beside its program"} {
 			if !strings.Contains(out, part) {
 				t.Errorf("%s: no %q in:\n%s", info.Name, part, out)
@@ -76,7 +76,7 @@ func TestPlanPricesVectors(t *testing.T) {
 		{[]string{"--preset", "decomfl"}, map[string]string{"scalars": "",
 			"vector up and down": ""}},
 	} {
-		out, err := zofl(t, append([]string{"plan", "--dim", "300"}, c.args...)...)
+		out, err := zofl(t, append([]string{"plan", "--dim", "300", "--explain"}, c.args...)...)
 		if err != nil {
 			t.Fatalf("%v: %v", c.args, err)
 		}
@@ -95,7 +95,7 @@ func TestPlanAccounts(t *testing.T) {
 		"max_scalar=65504", "server_rule=normalized", "server_beta1=0.9", "server_beta2=0.99"} {
 		args = append(args, "--set", s)
 	}
-	out, err := zofl(t, args...)
+	out, err := zofl(t, append(args, "--explain")...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,20 +124,16 @@ func TestPlanAccounts(t *testing.T) {
 }
 
 // cells are the values of a row of the table of bytes.
-func cells(out, row string) string {
-	for line := range strings.Lines(out) {
-		if cells := strings.Split(line, "│"); len(cells) > 4 && strings.TrimSpace(cells[1]) == row {
-			return fmt.Sprint(strings.Fields(strings.Join(cells[2:5], " ")))
-		}
-	}
-	return ""
-}
+func cells(out, row string) string { return fmt.Sprint(strings.Fields(cell(out, row))) }
 
-// cell is the value of a row of the table of costs.
+// cell is what stands behind the name of a row, in a table with or without lines.
 func cell(out, row string) string {
 	for line := range strings.Lines(out) {
 		if cells := strings.Split(line, "│"); len(cells) > 2 && strings.TrimSpace(cells[1]) == row {
 			return strings.TrimSpace(cells[2])
+		}
+		if rest, ok := strings.CutPrefix(line, row+"  "); ok {
+			return strings.TrimSpace(rest)
 		}
 	}
 	return ""
@@ -147,7 +143,7 @@ func cell(out, row string) string {
 // round.
 func TestPlanPricesSurveys(t *testing.T) {
 	const row = "further loss evaluations, once in a run"
-	out, err := zofl(t, "plan", "--dim", "300")
+	out, err := zofl(t, "plan", "--dim", "300", "--explain")
 	if got := cell(out, row); err != nil || got != "36" {
 		t.Errorf("%v: %q of the preset zofl", err, got)
 	}
@@ -156,7 +152,7 @@ func TestPlanPricesSurveys(t *testing.T) {
 	if json.Unmarshal([]byte(text), &got) != nil || err != nil || got.Surveys != 36 {
 		t.Errorf("%v: %s", err, text)
 	}
-	if out, err = zofl(t, "plan", "--preset", "decomfl", "--dim", "300"); err != nil ||
+	if out, err = zofl(t, "plan", "--preset", "decomfl", "--dim", "300", "--explain"); err != nil ||
 		cell(out, row) != "" {
 		t.Errorf("a preset without surveys: %v, %s", err, out)
 	}
@@ -165,7 +161,7 @@ func TestPlanPricesSurveys(t *testing.T) {
 // TestPlanPricesSharing: what groups=auto costs at most, and where all devices share directions.
 func TestPlanPricesSharing(t *testing.T) {
 	const row = "where all share directions: bytes received"
-	out, err := zofl(t, "plan", "--dim", "300")
+	out, err := zofl(t, "plan", "--dim", "300", "--explain")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,8 +178,8 @@ func TestPlanPricesSharing(t *testing.T) {
 		fmt.Sprint(got.Cost.Down.Socket, got.Shared.Down.Socket) != all+" "+shared {
 		t.Errorf("%v: %s", err, text)
 	}
-	if out, err = zofl(t, "plan", "--preset", "zofl-shared", "--dim", "300"); err != nil ||
-		cell(out, row) != "" {
+	out, err = zofl(t, "plan", "--preset", "zofl-shared", "--dim", "300", "--explain")
+	if err != nil || cell(out, row) != "" {
 		t.Errorf("another preset: %v, %s", err, out)
 	}
 }

@@ -28,7 +28,8 @@ func TestPlanPrivacy(t *testing.T) {
 		"device":      {"all but the device itself", "standard deviation of 50"},
 		"coordinator": {"the device and the coordinator", "standard deviation of 12.5"},
 	} {
-		args := append([]string{"plan", "--dim", "100", "--set", "target=16", "--set", "members=16",
+		args := append([]string{"plan", "--explain", "--dim", "100", "--set", "target=16", "--set",
+			"members=16",
 			"--set", "rounds=100"}, noisy(by)...)
 		text, err := zofl(t, args...)
 		if err != nil {

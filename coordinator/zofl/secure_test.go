@@ -18,7 +18,7 @@ var secured = []string{"--preset", "decomfl", "--set", "secure=sum", "--set", "m
 // TestPlanSecure: zofl plan says what the coordinator learns, how many may leave, and the price. It
 // does not promise more than a plan without a secret can keep.
 func TestPlanSecure(t *testing.T) {
-	args := append([]string{"plan", "--dim", "100"}, secured...)
+	args := append([]string{"plan", "--explain", "--dim", "100"}, secured...)
 	args = append(args, "--set", "members=10", "--set", "target=10")
 	secret := filepath.Join(t.TempDir(), "run.key")
 	trusted := slices.Index(args, "--trust-coordinator")
@@ -108,7 +108,7 @@ func TestPlanAgreed(t *testing.T) {
 			"of who left can have the sum of 6 devices, and of no fewer",
 		"secure_lists=believed": "four messages a round in place of one",
 	} {
-		text, err := zofl(t, "plan", "--dim", "100", "--set", "secure=sum", "--set",
+		text, err := zofl(t, "plan", "--explain", "--dim", "100", "--set", "secure=sum", "--set",
 			"max_scalar=1000", "--set", "eval_every=0", "--preset", "decomfl", "--set", "members=10",
 			"--set", set, "--secret", t.TempDir()+"/run.key")
 		if err != nil {

@@ -13,7 +13,8 @@ func TestVersion(t *testing.T) {
 	if out, err := zofl(t, "--version"); err != nil || out != "zofl version "+now+"\n" {
 		t.Errorf("--version prints %q, %v", out, err)
 	}
-	if out, err := zofl(t, "plan", "--dim", "7"); err != nil || !strings.Contains(out, "│ "+now+" ") {
+	if out, err := zofl(t, "plan", "--dim", "7", "--explain"); err != nil ||
+		!strings.HasSuffix(out, "\nzofl "+now+"\n") {
 		t.Errorf("no version %s in %s, %v", now, out, err)
 	}
 	out, err := zofl(t, "plan", "--dim", "7", "--json")

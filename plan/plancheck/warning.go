@@ -10,12 +10,12 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
-// Warnings returns what a plan that can run may lack or reveal, one paragraph each: all its
-// parameters start at zero, its deadline is short, its rounds end before a step moves the model,
+// Warnings returns what a plan that can run may lack or reveal, one paragraph each: layers that
+// start at zero, its deadline is short, its rounds end before a step moves the model,
 // its decay may outweigh the loss, classes or sketches reveal something, or its noise hides next
 // to nothing.
 func Warnings(p *plan.Plan) (list []string) {
-	if startsAtZero(p) {
+	if layersAtZero(p) {
 		list = append(list, ZeroStart)
 	}
 	if p.Deadline > 0 && p.Deadline < shortestDeadline {
@@ -110,13 +110,11 @@ func noiseWarnings(p *plan.Plan) (list []string) {
 	return list
 }
 
-// ZeroStart is the warning for a plan whose parameters all start at zero. Zeros are right for most
-// models, but the plan does not say for which model it is.
+// ZeroStart is the warning for a plan that seems to be for a network, and whose parameters all
+// start at zero.
 const ZeroStart = "All parameters start at zero. For a linear model, such as softmax regression, " +
-	"that is right: leave it so. Two kinds of model hardly learn from there, or not at all: those " +
-	"whose parameters multiply each other, as in hidden layers and matrix factors, and those with a " +
-	"hinge loss over several classes. Give these random weights, as --segments relu:784x64,64x10 " +
-	"or --segments linear:784x10 does, or begin at weights that you have, with --initial FILE."
+	"that is right. Hidden layers and matrix factors hardly learn from there: give random weights, " +
+	"as --segments relu:784x64,64x10 does, or begin at a model that you have, with --initial FILE."
 
 const classesWarning = "With classes, the coordinator learns how many samples of each class " +
 	"every device has, in all and in each minibatch, and the slopes of the loss of each class. Set " +
@@ -128,7 +126,18 @@ const sketchWarning = "With groups=sketch, every device sends the coordinator 64
 	"labels' gradients roughly which labels a device has. No other device sees them. Set " +
 	"groups=random where that is private."
 
-func startsAtZero(p *plan.Plan) bool {
-	return p.Initial == plan.Seeded && !slices.ContainsFunc(p.Segments,
-		func(s plan.Segment) bool { return s.Fill != plan.ZeroFill })
+// A linear model has weights and biases, and rarely this many parameters: softmax regression of
+// MNIST has 7,850. A plan does not say for which model it is.
+const (
+	linearSegments = 2
+	linearDim      = 10_000
+)
+
+// layersAtZero says whether a plan is probably for a model with hidden layers, and starts at zero.
+func layersAtZero(p *plan.Plan) bool {
+	if p.Initial != plan.Seeded || slices.ContainsFunc(p.Segments,
+		func(s plan.Segment) bool { return s.Fill != plan.ZeroFill }) {
+		return false
+	}
+	return len(p.Segments) > linearSegments || len(p.Segments) == 0 && p.Dim > linearDim
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
@@ -18,6 +19,19 @@ func NewTable(out io.Writer, header ...any) Table {
 	if len(header) > 0 {
 		t.AppendHeader(header)
 	}
+	return t
+}
+
+// NewPlainTable returns a table of columns without lines.
+func NewPlainTable(out io.Writer, header ...any) Table {
+	t := NewTable(out)
+	style := table.StyleLight
+	style.Options = table.OptionsNoBordersAndSeparators
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	style.Format.Header = text.FormatDefault
+	t.SetStyle(style)
+	t.SuppressTrailingSpaces()
+	t.AppendHeader(header)
 	return t
 }
 

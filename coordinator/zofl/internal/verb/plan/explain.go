@@ -9,32 +9,33 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 	"github.com/zofl/zofl/coordinator/zofl/version"
 	"github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/cost"
-	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/plan/preset"
 )
 
-// explain prints the source and notes of the plan's preset, and the meaning of each field.
-func explain(out io.Writer, p *plan.Plan) error {
+// long prints all that zofl plan knows of a plan: what each section does, its fields, the equations
+// of its preset, and what a round costs.
+func (f *planFlags) long(out io.Writer, p *plan.Plan, in cost.Input) error {
+	if err := tell(out, p, in); err != nil {
+		return err
+	}
 	for _, info := range preset.List() {
 		if info.Name == p.Preset {
 			fmt.Fprintf(out, "%s: %s\n\n%s\n\n", info.Name, info.Source, info.Notes)
 		}
 	}
-	values, err := planfile.Values(p)
-	if err != nil {
-		return err
+	price(out, p, in)
+	account(out, cost.AccountOf(p, in))
+	f.explainNoise(out, p)
+	explainSecure(out, p, in)
+	if f.begins != nil {
+		f.begins.explain(out)
 	}
-	t := cli.NewTable(out, "field", "value", "meaning")
-	for _, v := range values {
-		t.AppendRow(table.Row{v.Field.Name, v.JSON, v.Field.Doc})
-	}
-	t.AppendSeparator()
-	t.AppendRow(table.Row{"", version.String(), "version of this program; no field of the plan"})
-	t.Render()
+	fmt.Fprintf(out, "\nzofl %s\n", version.String())
 	return nil
 }
 
@@ -44,7 +45,7 @@ const lateRounds = 1000
 // price prints the cost of a round, and the cost of late rounds for a device that joins after them.
 func price(out io.Writer, p *plan.Plan, in cost.Input) {
 	c, late, process := cost.Of(p, in), cost.Late(p, in, lateRounds), cost.ProcessOf(p)
-	t := cli.NewTable(out, "a round costs", "")
+	t := cli.NewPlainTable(out, "a round costs", "")
 	t.AppendRow(table.Row{"loss evaluations of a device", c.Queries})
 	once := cost.Surveys(p)
 	t.AppendIf(once > 0, "further loss evaluations, once in a run", once)
@@ -114,7 +115,9 @@ func sharedCost(p *plan.Plan, in cost.Input) *cost.Round {
 
 // account prints the bytes of a round by purpose.
 func account(out io.Writer, a cost.Account) {
-	t := cli.NewTable(out, "bytes of a round, at the socket", "sent", "received", "least received")
+	fmt.Fprintln(out)
+	t := cli.NewPlainTable(out, "bytes of a round, at the socket", "sent", "received",
+		"least received")
 	for _, row := range []struct {
 		name string
 		part func(*cost.Parts) int
@@ -145,11 +148,11 @@ func phases(p *plan.Plan, c cost.Round) (rows []table.Row) {
 		name, text := "", ""
 		if phase > 0 {
 			name = fmt.Sprintf("phase %d: ", phase)
-			text = fmt.Sprintf("%d evaluations", p.PhaseQueries(phase, c.Perturbations))
+			text = terminal.Count(p.PhaseQueries(phase, c.Perturbations), "evaluation")
 		}
 		if elements := p.Object(phase); elements > 0 {
 			name += "vector up and down"
-			text += fmt.Sprintf(", %d elements, %s", elements, cli.Size(4*elements))
+			text += ", " + terminal.Count(elements, "element") + ", " + cli.Size(4*elements)
 		} else {
 			name += "scalars"
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 	"github.com/zofl/zofl/plan"
 )
 
@@ -18,12 +19,13 @@ func (f *planFlags) against(p *plan.Plan) string {
 	if f.liars == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%d of the %d devices of a round may lie. ", f.liars, p.Sampled(p.Members))
+	text := fmt.Sprintf("%d of the %s of a round may lie. ", f.liars,
+		terminal.Count(p.Sampled(p.Members), "device"))
 	if len(p.Roots) > 0 {
-		text += fmt.Sprintf("A device that does not agree with %s over %d rounds no longer counts. "+
+		text += fmt.Sprintf("A device that does not agree with %s over %s no longer counts. "+
 			"Where nobody lies, that cost less than 0.01 of the accuracy in our trial. A backdoor that "+
 			"liars train with honest work beside it came through in part.", strings.Join(p.Roots, ", "),
-			p.Trust)
+			terminal.Count(p.Trust, "round"))
 	} else {
 		text += fmt.Sprintf("The coordinator mixes each contribution with its nearest, all but %d, and "+
 			"cuts off as many at either end. Where nobody lies, that cost 0.01 of the accuracy in our "+

@@ -12,6 +12,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/modelfile"
 	"github.com/zofl/zofl/coordinator/zofl/internal/tensors"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 	"github.com/zofl/zofl/plan"
 )
 
@@ -108,13 +109,39 @@ func tellNames(out io.Writer, why string, names []string) {
 	}
 }
 
-// explain says which parameters the run begins with, and what a device needs.
-func (b *beginning) explain(out io.Writer) {
-	fmt.Fprintf(out, "\nThe run begins with %s, digest %v.\n", b.File, b.Digest)
+// short says which tensors of the file are parameters, and what a device needs.
+func (b *beginning) short(to *brief) {
+	if b == nil {
+		return
+	}
+	if len(b.Tensors) > 0 {
+		var names []string
+		for _, line := range b.Tensors {
+			names = append(names, fmt.Sprint(cmp.Or(line.Name, "-"), " ", line.Shape))
+		}
+		to.line("tensors", fmt.Sprintf("%s; %d more stay as they are", cut(strings.Join(names, ", "), 54),
+			b.untouched))
+		if n := len(b.Passed); n > 0 {
+			to.line("passes", fmt.Sprintf("over %s of integers: %s", terminal.Count(n, "tensor"),
+				strings.Join(b.Passed, ", ")))
+		}
+		to.line("sha-256", b.SHA256)
+	}
+	fmt.Fprintf(to.out, "%-8s every device %s\n", "give", b.flags()) // never cut: to be typed
+}
+
+// flags returns the flags with which a device begins at the file.
+func (b *beginning) flags() string {
 	flags := "--initial " + b.File
 	if len(b.Train) > 0 {
 		flags += " --train '" + strings.Join(b.Train, ",") + "'"
 	}
+	return flags
+}
+
+// explain says which parameters the run begins with, and what a device needs.
+func (b *beginning) explain(out io.Writer) {
+	fmt.Fprintf(out, "\nThe run begins with %s, digest %v.\n", b.File, b.Digest)
 	if len(b.Tensors) > 0 {
 		fmt.Fprintf(out, "Its parameters are these tensors, one after the other; %d more stay as they "+
 			"are.\n", b.untouched)
@@ -129,5 +156,5 @@ func (b *beginning) explain(out io.Writer) {
 		tellNames(out, "Not among them, as constants in nodes", b.Within)
 		fmt.Fprintf(out, "SHA-256 of the whole file: %s\n", b.SHA256)
 	}
-	fmt.Fprintf(out, "Give every device the file: %s\n", flags)
+	fmt.Fprintf(out, "Give every device the file: %s\n", b.flags())
 }

@@ -42,38 +42,27 @@ type planFlags struct {
 	begins *beginning // the file that the run begins with; nil: the plan says where it begins
 }
 
+// helpWidth is the longest line of the help, in columns.
+const helpWidth = 98
+
 // Command is `zofl plan`.
 func Command() *cobra.Command {
 	f := planFlags{}
 	cmd := &cobra.Command{
 		Use:   "plan [FILE]",
 		Short: "Write a plan, explain it, and say what a round costs",
-		Long: `Reads the plan FILE, or starts a new plan from a preset. Then sets fields, checks the plan,
-explains it, and says what a round costs a device: loss evaluations, memory, and bytes on
-the wire. With --write the plan is stored as JSON: the preset as its method, and by section
-what differs from it. --flat stores all fields.
+		Long: `Reads the plan FILE, or starts a new plan from a preset; sets fields; checks the plan;
+says what it does and what a round costs. --write stores it as JSON.
 
-With --initial FILE the run begins with a model that you have. The float32 tensors that
---train names, sorted by name, are its parameters. Each becomes a segment, and the plan holds
-their digest. zofl client takes the same two flags, and so does zofl export, which writes the
-file again with what was trained.
+With --initial FILE the run begins with a model that you have, and trains the tensors that
+--train names. With --secret only devices have the model: give each the key file, not over the
+broker.
 
-With --liars N the plan holds against N devices that send anything in place of their losses. It
-takes directions that all devices share.
-
-With --secret KEYFILE the run is private. Directions derive from the 32 bytes in KEYFILE,
-which is made if it does not exist; the plan holds only a check of them. Give KEYFILE to
-every device, but not over the run's broker. The coordinator does not need it: it leads
-rounds without having the model, so it cannot evaluate, export, snapshot or witness it.`,
-		Example: `  zofl plan --preset decomfl --run kitchen --dim 7850
-  zofl plan --preset decomfl --run kitchen --dim 7850 --set steps=5 --write kitchen.json
+` + cli.Wrapped("Sections of --fields: "+strings.Join(sectionNames(), ", "), helpWidth),
+		Example: `  zofl plan --run kitchen --dim 7850 --set members=3 --write kitchen.json
+  zofl plan kitchen.json --set quorum=2 --explain
   zofl plan --run digits --segments relu:784x64,64x10 --write digits.json
   zofl plan --run adapt --initial model.safetensors --train 'head.*' --write adapt.json
-  zofl plan kitchen.json --set rule=momentum --set beta=0.9
-  zofl plan --preset zofedht --run kitchen --dim 7850 --secret kitchen.key --write kitchen.json
-  zofl plan --preset decomfl --dim 7850 --set rounds=500 --set dp_clip=10 --epsilon 8 \
-    --set diverge=0
-  zofl plan --run kitchen --dim 7850 --set members=20 --liars 4
   zofl plan --fields rounds`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd, args); err != nil {
@@ -90,39 +79,37 @@ rounds without having the model, so it cannot evaluate, export, snapshot or witn
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.preset, "preset", "zofl", "method of a new plan: "+
-		strings.Join(preset.Names(), ", "))
+	flags.StringVar(&f.preset, "preset", "zofl", "method of a new plan: zofl, "+
+		"zofl-shared, decomfl, fzoos or another of docs/methods.md")
 	cli.Choices(cmd, "preset", preset.Names()...)
 	flags.StringVar(&f.run, "run", "run", "name of the run, in a new plan")
 	flags.Uint64Var(&f.dim, "dim", 0, "number of parameters, in a new plan")
 	cli.Positive(flags, "dim")
 	flags.StringArrayVar(&f.settings, "set", nil, "set a field, FIELD=VALUE; repeatable")
-	flags.StringVar(&f.layers, "segments", "", "layers of a network, inputs x outputs, with random "+
-		"first weights by activation (relu, tanh, sigmoid, linear) and zero biases: "+
-		"relu:784x64,64x10. The weights of a layer are out rows of in, then come its biases. "+
-		"A new plan needs no --dim then")
-	flags.StringVar(&f.initial.File, "initial", "", "begin at the tensors of this model: .f32, .npy, "+
-		".npz, .safetensors, or the initializers of .onnx. They set dim and segments, and a new plan "+
-		"needs no --dim")
+	flags.StringVar(&f.layers, "segments", "",
+		"layers of a network, with random first weights: relu:784x64,64x10")
+	flags.StringVar(&f.initial.File, "initial", "",
+		"begin at this model: .f32, .npy, .npz, .safetensors or .onnx")
 	f.initial.TrainFlag(cmd)
-	flags.Float64Var(&f.epsilon, "epsilon", 0, "find the least dp_noise with which all rounds spend "+
-		"no more, at dp_delta (1e-5 if unset); with --set dp_noise, refuse less noise than that")
-	flags.Uint32Var(&f.liars, "liars", 0, "set what holds best against this many lying devices, "+
-		"without roots or with those that --set roots names, and say what it costs and does not stop")
+	flags.Float64Var(&f.epsilon, "epsilon", 0,
+		"find the least dp_noise with which all rounds spend no more")
+	flags.Uint32Var(&f.liars, "liars", 0,
+		"set what holds best against so many lying devices, and say what it costs")
 	cli.Positive(flags, "liars")
-	flags.StringVar(&f.secret, "secret", "", "make the run private, with the run key in this file")
-	flags.BoolVar(&f.trust, "trust-coordinator", false, "with secure=sum and no --secret: devices "+
-		"trust the coordinator to follow the protocol, and could not notice that it does not")
+	flags.StringVar(&f.secret, "secret", "",
+		"make the run private: its key is in this file, which is made if new")
+	flags.BoolVar(&f.trust, "trust-coordinator", false,
+		"secure=sum without --secret: the coordinator is trusted")
 	flags.StringVar(&f.write, "write", "", "store the plan in this file, which must not exist yet")
-	flags.IntVar(&f.idLen, "id-length", 8, "number of characters in a device's id, to count bytes")
+	flags.IntVar(&f.idLen, "id-length", 8, "characters in a device's id, to count bytes")
 	flags.BoolVar(&f.asJSON, "json", false,
-		"print the plan and its cost, or with --fields the fields, as one JSON object")
-	flags.BoolVar(&f.fields, "fields", false, "list the fields of a plan: of the section that is "+
-		"named in place of FILE ("+strings.Join(sectionNames(), ", ")+"), or of all")
-	flags.BoolVar(&f.explain, "explain", false, "say in sentences what the plan does and what "+
-		"that costs, section by section, and what it has in place of its preset's")
-	flags.BoolVar(&f.flat, "flat", false, "with --write, store all fields in one object, and not "+
-		"only what differs from the preset, by section")
+		"print the plan and its cost, or the fields, as one JSON object")
+	flags.BoolVar(&f.fields, "fields", false,
+		"list all fields of a plan, or those of the section given for FILE")
+	flags.BoolVar(&f.explain, "explain", false,
+		"say all: what each section does, the equations, what a round costs")
+	flags.BoolVar(&f.flat, "flat", false,
+		"with --write, store all fields, not only what differs from the preset")
 	return cmd
 }
 
@@ -245,8 +232,8 @@ func (f *planFlags) show(out io.Writer, p *plan.Plan) error {
 	}
 	// By round 1000 announcements are as long as they ever get.
 	in := cost.Input{Round: 1000, IDLen: f.idLen}
-	round, bytes := cost.Of(p, in), cost.AccountOf(p, in)
 	if f.asJSON {
+		round := cost.Of(p, in)
 		return json.NewEncoder(out).Encode(struct {
 			Plan *planfile.Plan `json:"plan"`
 			Cost cost.Round     `json:"cost"`
@@ -275,31 +262,22 @@ func (f *planFlags) show(out io.Writer, p *plan.Plan) error {
 			Begins *beginning `json:"begins,omitempty"`
 			// Liars says what --liars sets, costs and does not stop.
 			Liars string `json:"liars,omitempty"`
-		}{(*planfile.Plan)(p), round, cost.ProcessOf(p), cost.Surveys(p), bytes,
+		}{(*planfile.Plan)(p), round, cost.ProcessOf(p), cost.Surveys(p), cost.AccountOf(p, in),
 			cost.Late(p, in, lateRounds), slow(p, round), sharedCost(p, in),
 			f.note, warnings(p), dp.Planned(p), version.String(), f.begins, f.against(p)})
 	}
+	say := f.short
 	if f.explain {
-		if err := tell(out, p, in); err != nil {
-			return err
-		}
-	} else {
-		if err := explain(out, p); err != nil {
-			return err
-		}
-		price(out, p, in)
-		account(out, bytes)
+		say = f.long
+	}
+	if err := say(out, p, in); err != nil {
+		return err
 	}
 	if f.note != "" {
 		fmt.Fprintf(out, "\nNote: %s\n", cli.Wrapped(f.note, cli.TextWidth))
 	}
 	if f.liars > 0 {
 		fmt.Fprintf(out, "\nLiars: %s\n", cli.Wrapped(f.against(p), cli.TextWidth))
-	}
-	f.explainNoise(out, p)
-	explainSecure(out, p, in)
-	if f.begins != nil {
-		f.begins.explain(out)
 	}
 	for _, text := range warnings(p) {
 		word := "Warning"

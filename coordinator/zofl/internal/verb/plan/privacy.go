@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 	"github.com/zofl/zofl/internal/dpnoise"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/dp"
@@ -59,16 +60,16 @@ func (f *planFlags) explainNoise(out io.Writer, p *plan.Plan) {
 		from, each = "From all but the device and the coordinator, noise", own/float64(p.Target)
 	case p.DPOf == dpnoise.OfSum:
 		from = fmt.Sprintf("From a coordinator that follows the protocol, and from who reads its "+
-			"log, the noise of a sum of %d devices", p.Quorum)
+			"log, the noise of a sum of %s", terminal.Count(p.Quorum, "device"))
 	}
 	spent := "Each round spends privacy, and the plan sets no rounds."
 	if b := dp.Planned(p); b != nil {
-		spent = fmt.Sprintf("Its %d rounds spend %v, of a device that takes part in each.",
-			p.Rounds, b)
+		spent = fmt.Sprintf("Its %s spend %v, of a device that takes part in each.",
+			terminal.Count(p.Rounds, "round"), b)
 	}
 	spent += f.fitted
 	fmt.Fprintf(out, "\n%s\n", cli.Wrapped(fmt.Sprintf("Privacy: %s hides what one device's data "+
 		"do. %s The price is accuracy: a device's scalars are cut to a norm of %g together, and each "+
-		"scalar of a mean of %d devices has noise with a standard deviation of %.3g.",
-		from, spent, p.DPClip, p.Target, each), cli.TextWidth))
+		"scalar of a mean of %s has noise with a standard deviation of %.3g.",
+		from, spent, p.DPClip, terminal.Count(p.Target, "device"), each), cli.TextWidth))
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 	"github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/cost"
@@ -44,42 +45,74 @@ func (s *speech) sayIf(has bool, format string, args ...any) {
 	}
 }
 
-// tell prints what a plan does and what that costs, section by section. tell also prints the values
-// that differ from the preset.
+// tell prints what a plan does and what that costs, section by section, and all its fields.
 func tell(out io.Writer, p *plan.Plan, in cost.Input) error {
-	base, err := preset.New(p.Preset, p.Run, p.Dim)
-	if err != nil && !errors.As(err, new(*plan.Error)) {
+	base, err := presetOf(p)
+	if err != nil {
 		return err
 	}
-	c, between := cost.Of(p, in), ""
+	values, err := planfile.Values(p)
+	if err != nil {
+		return err
+	}
+	c := cost.Of(p, in)
 	for _, section := range plan.Sections() {
 		s := speech{Plan: p, cost: c}
 		says[section.Name](&s)
 		if own, err := differs(section.Name, p, base); err != nil {
 			return err
-		} else if own != "" {
-			s.say("In place of the preset's: %s.", own)
+		} else if len(own) > 0 {
+			s.say("In place of the preset's: %s.", strings.Join(own, ", "))
 		}
-		if len(s.sentences) > 0 {
-			text := cli.Wrapped(strings.Join(s.sentences, " "), cli.TextWidth-2)
-			fmt.Fprintf(out, "%s%s\n  %s\n", between, section.Name, strings.ReplaceAll(text, "\n", "\n  "))
-			between = "\n"
+		fields := fieldsOf(section.Name, values)
+		if len(s.sentences) == 0 && fields == "" {
+			continue
 		}
+		fmt.Fprintln(out, section.Name)
+		for _, text := range []string{strings.Join(s.sentences, " "), fields} {
+			if text != "" {
+				text = cli.Wrapped(text, cli.TextWidth-2)
+				fmt.Fprintf(out, "  %s\n", strings.ReplaceAll(text, "\n", "\n  "))
+			}
+		}
+		fmt.Fprintln(out)
 	}
 	return nil
 }
 
+// longestValue bounds the values that fieldsOf prints, in bytes.
+const longestValue = 40
+
+// fieldsOf lists the fields of a section that are not zero. Long values end with dots.
+func fieldsOf(section string, values []planfile.Value) string {
+	var list []string
+	for _, v := range values {
+		if v.Field.Section == section {
+			list = append(list, v.Field.Name+"="+cut(strings.Trim(v.JSON, `"`), longestValue))
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+// presetOf returns the plan of p's preset without other values, or nil if it has no preset.
+func presetOf(p *plan.Plan) (*plan.Plan, error) {
+	base, err := preset.New(p.Preset, p.Run, p.Dim)
+	if errors.As(err, new(*plan.Error)) {
+		return nil, nil
+	}
+	return base, err
+}
+
 // differs lists the fields of a section that differ from the preset's plan.
-func differs(section string, p, base *plan.Plan) (string, error) {
+func differs(section string, p, base *plan.Plan) (list []string, err error) {
 	if base == nil || section == "run" {
-		return "", nil
+		return nil, nil
 	}
 	own, err := planfile.Values(p)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	theirs, err := planfile.Values(base)
-	var list []string
 	for _, v := range own {
 		at := slices.IndexFunc(theirs, func(t planfile.Value) bool {
 			return t.Field.Number == v.Field.Number
@@ -89,34 +122,24 @@ func differs(section string, p, base *plan.Plan) (string, error) {
 			list = append(list, v.Field.Name+"="+strings.Trim(v.JSON, `"`))
 		}
 	}
-	return strings.Join(list, ", "), err
-}
-
-// count writes a number of things: 1 device, 5 devices.
-func count[T uint32 | uint64 | int](n T, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return fmt.Sprintf("%d %s", n, thing)
+	return list, err
 }
 
 func (s *speech) run() {
 	method := cmp.Or(s.Preset, "a method of its own")
-	s.say("Run %s trains %s by %s.", s.Run, count(s.Dim, "parameter"), method)
+	s.say("Run %s trains %s by %s.", s.Run, terminal.Count(s.Dim, "parameter"), method)
 	s.sayIf(s.Private(), "A secret of the app draws the directions: who lacks it lacks the model.")
 }
 
 func (s *speech) model() {
-	random := slices.ContainsFunc(s.Segments, func(g plan.Segment) bool {
-		return g.Fill != plan.ZeroFill
-	})
 	switch {
 	case s.Initial == plan.Given:
 		s.say("The parameters begin as given, which each device checks.")
-	case random:
-		s.say("The parameters begin at random values in %s.", count(len(s.Segments), "segment"))
+	case randomStart(s.Plan):
+		s.say("The parameters begin at random values in %s.", terminal.Count(len(s.Segments), "segment"))
 	default:
-		s.say("All parameters begin at zero.")
+		s.say("All parameters begin at zero: right for a linear model. Hidden layers and matrix " +
+			"factors need random weights, as --segments draws.")
 	}
 	s.sayIf(len(s.Boxes) > 0, "They stay within their boxes.")
 	process := cost.ProcessOf(s.Plan)
@@ -128,21 +151,21 @@ func (s *speech) model() {
 func (s *speech) probe() {
 	data := "all of the device's data"
 	if s.Batch > 0 {
-		data = count(s.Batch, "sample")
+		data = terminal.Count(s.Batch, "sample")
 	}
 	if s.Estimator == plan.Differences {
 		whose := map[plan.Sharing]string{plan.SharedDirections: "that all devices share",
 			plan.PerClient: "of its own", plan.GroupDirections: "that its group shares"}[s.Sharing]
 		s.say("In a round a device makes %s, each along %s %s (%s), by %v differences.",
-			count(s.Steps, "step"), count(s.Perturbations, "direction"), whose, s.Distribution,
-			s.Difference)
+			terminal.Count(s.Steps, "step"), terminal.Count(s.Perturbations, "direction"), whose,
+			s.Distribution, s.Difference)
 		if s.MuAuto > 0 && s.Mu == 0 {
 			s.say("Devices find out how far they probe.")
 		} else {
 			s.say("It probes %g away.", s.Mu)
 		}
 	}
-	s.say("That costs %s, over %s.", count(s.cost.Queries, "loss evaluation"), data)
+	s.say("That costs %s, over %s.", terminal.Count(s.cost.Queries, "loss evaluation"), data)
 	once := cost.Surveys(s.Plan)
 	s.sayIf(once > 0, "Once in a run it evaluates %d more, to find what the plan leaves to it.", once)
 	s.sayIf(s.Pool > 0, "The directions are drawn from %d.", s.Pool)
@@ -152,10 +175,11 @@ func (s *speech) surrogate() {
 	if s.Estimator != plan.Surrogate {
 		return
 	}
-	s.say("A device fits a model of its loss to its last %d losses, and makes %s by that model's "+
-		"gradient.", s.Window, count(s.Steps, "step"))
-	s.say("It evaluates %d times around each step's point and %d times around the round's first, "+
-		"where it is least certain, and sends %d weights of the model.", s.Active, s.Around, s.Features)
+	s.say("A device fits a model of its loss to its last %s, and makes %s by that model's "+
+		"gradient.", terminal.Count(s.Window, "loss"), terminal.Count(s.Steps, "step"))
+	s.say("It evaluates %s around each step's point and %s around the round's first, "+
+		"where it is least certain, and sends %s of the model.", terminal.Count(s.Active, "time"),
+		terminal.Count(s.Around, "time"), terminal.Count(s.Features, "weight"))
 }
 
 func (s *speech) groups() {
@@ -170,10 +194,11 @@ func (s *speech) groups() {
 		if s.Groups == grouping.Sketch {
 			how = "unlike each other, by a sketch of their gradients"
 		}
-		s.say("Groups have %s, %s.", count(s.GroupSize, "device"), how)
+		s.say("Groups have %s, %s.", terminal.Count(s.GroupSize, "device"), how)
 	}
-	s.say("They are chosen anew after %s.", count(s.Regroup, "round"))
-	s.sayIf(s.Classes > 0, "Devices send the scalars of %d classes apart.", s.Classes)
+	s.say("They are chosen anew after %s.", terminal.Count(s.Regroup, "round"))
+	s.sayIf(s.Classes > 0, "Devices send the scalars of %s apart.",
+		terminal.Count(s.Classes, "class"))
 }
 
 func (s *speech) local() {
@@ -203,20 +228,20 @@ func (s *speech) server() {
 		s.say("The model takes the mean move by %s, with a step of %g.", s.ServerRule, s.ServerStep)
 	}
 	s.sayIf(s.ServerBeta1 > 0, "It remembers earlier moves by %g.", s.ServerBeta1)
-	s.say("Each device holds %s of the model's size.", count(s.cost.Vectors, "vector"))
+	s.say("Each device holds %s of the model's size.", terminal.Count(s.cost.Vectors, "vector"))
 }
 
 func (s *speech) aggregate() {
 	switch {
 	case s.SendsVectors():
-		s.say("A device sends vectors of %d elements in all, and the record names their mean.",
-			s.cost.Scalars)
+		s.say("A device sends vectors of %s in all, and the record names their mean.",
+			terminal.Count(s.cost.Scalars, "element"))
 	case s.Transport.Relays():
 		s.say("A device sends %s (%s precision), and the record has those of each device or group.",
-			count(s.cost.Scalars, "scalar"), s.Precision)
+			terminal.Count(s.cost.Scalars, "scalar"), s.Precision)
 	default:
 		s.say("A device sends %s (%s precision), and the record has their %s.",
-			count(s.cost.Scalars, "scalar"), s.Precision, s.Aggregator)
+			terminal.Count(s.cost.Scalars, "scalar"), s.Precision, s.Aggregator)
 	}
 	s.sayIf(s.Weights != plan.Equal, "Devices count by their samples.")
 	s.say("A round is %s up and %s down at the device's socket, and %s of the log; a model is %s.",
@@ -241,7 +266,7 @@ func (s *speech) robust() {
 	s.sayIf(s.Liars > 0, "A contribution counts as the mean of itself and those nearest to it, all "+
 		"but %d.", s.Liars)
 	s.sayIf(s.Trust > 0, "A device that does not agree with the others over %s no longer counts.",
-		count(s.Trust, "round"))
+		terminal.Count(s.Trust, "round"))
 	s.sayIf(len(s.Roots) > 0, "They must agree with %s, who are asked in each round.",
 		strings.Join(s.Roots, ", "))
 }
@@ -254,11 +279,12 @@ func (s *speech) privacy() {
 }
 
 func (s *speech) rounds() {
-	s.say("Round 1 waits for %s.", count(s.Members, "device"))
+	s.say("Round 1 waits for %s.", terminal.Count(s.Members, "device"))
 	s.say("%s asked in a round; %s enough.", are(s.Sampled(plan.MaxMembers), "device"),
 		are(s.Quorum, "answer"))
 	s.say("It closes with %s, or after %g s at the latest; after %s the run pauses.",
-		count(s.Target, "answer"), float64(s.Deadline)/1000, count(s.MaxAttempts, "attempt"))
+		terminal.Count(s.Target, "answer"), float64(s.Deadline)/1000,
+		terminal.Count(s.MaxAttempts, "attempt"))
 	s.sayIf(s.Roster == plan.OpenRoster, "Anybody may take part.")
 	s.say("The coordinator holds %s for it.", cli.Size(s.cost.Coordinator))
 }
@@ -266,25 +292,26 @@ func (s *speech) rounds() {
 // are writes a number of things as the beginning of a sentence: 1 device is, 5 devices are.
 func are(n uint32, thing string) string {
 	if n == 1 {
-		return count(n, thing) + " is"
+		return terminal.Count(n, thing) + " is"
 	}
-	return count(n, thing) + " are"
+	return terminal.Count(n, thing) + " are"
 }
 
 func (s *speech) late() {
-	s.sayIf(s.Late > 0, "Work that comes up to %s late counts too, for less.", count(s.Late, "round"))
+	s.sayIf(s.Late > 0, "Work that comes up to %s late counts too, for less.",
+		terminal.Count(s.Late, "round"))
 	s.sayIf(s.Async > 0, "It closes rounds as other work does.")
 }
 
 func (s *speech) evaluation() {
-	s.sayIf(s.EvalEvery > 0, "After every %s, on %s: %s.", count(s.EvalEvery, "record"),
-		count(s.EvalCount, "device"), strings.Join(s.Metrics, ", "))
+	s.sayIf(s.EvalEvery > 0, "After every %s, on %s: %s.", terminal.Count(s.EvalEvery, "record"),
+		terminal.Count(s.EvalCount, "device"), strings.Join(s.Metrics, ", "))
 }
 
 func (s *speech) stop() {
 	end := "The run has no end of its own."
 	if s.Rounds > 0 {
-		end = "The run ends after " + count(s.Rounds, "round") + "."
+		end = "The run ends after " + terminal.Count(s.Rounds, "round") + "."
 	}
 	s.say("%s", end)
 	s.sayIf(s.StopMetric != "", "It ends where %s is %s %g.", s.StopMetric, s.StopWhen, s.StopValue)
