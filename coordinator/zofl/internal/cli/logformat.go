@@ -14,8 +14,7 @@ type LogFormat struct{ JSON bool }
 
 // Flag adds the flag.
 func (f *LogFormat) Flag(cmd *cobra.Command) {
-	cmd.Flags().Var(f, "log-format", "how messages are written to standard error: text, or json with "+
-		"one object per line")
+	cmd.Flags().Var(f, "log-format", "how messages are written: text, or json")
 	_ = cmd.RegisterFlagCompletionFunc("log-format",
 		cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 }

@@ -43,21 +43,26 @@ func Help(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// flagWidth is the longest line of a flag's help, in columns. The flag's name stands to the left of
-// the help.
-const flagWidth = 70
+// helpWidth is the longest line of a command's help, in columns.
+const helpWidth = 100
 
 // WrapFlags breaks the help of all flags into lines. cobra's usage template could do so too, but a
 // template links text/template, and adds 4 MB to the program.
 func WrapFlags(cmd *cobra.Command) {
+	names := 0 // the columns of the names, in front of the texts
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		kind, _ := pflag.UnquoteUsage(f)
+		names = max(names, len("      --")+len(f.Name)+1+len(kind)+len("   "))
+	})
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		// pflag appends the default value if it is not zero. Leave room for the default.
-		room := strings.Repeat("\x00", len(fmt.Sprintf("(default %q)", f.DefValue)))
-		f.Usage = strings.TrimRight(Wrapped(f.Usage+" "+room, flagWidth), " \x00")
+		room := ""
 		switch f.DefValue {
 		case "", "0", "0s", "false", "[]": // not appended
-			f.Usage = strings.TrimRight(f.Usage, "\n")
+		default:
+			room = strings.Repeat("\x00", len(fmt.Sprintf("(default %q)", f.DefValue)))
 		}
+		f.Usage = strings.TrimRight(Wrapped(f.Usage+" "+room, helpWidth-names), " \x00")
 	})
 	for _, c := range cmd.Commands() {
 		WrapFlags(c)

@@ -41,8 +41,7 @@ func (c *Connection) Flags(cmd *cobra.Command) {
 	c.cmd = cmd
 	f := cmd.Flags()
 	f.StringVar(&c.URL, "url", "",
-		"address of the broker, such as tls://broker:4222, or nats://127.0.0.1:4222 on this machine; "+
-			"several, separated by commas: no other servers are used")
+		"address of the broker, such as nats://127.0.0.1:4222")
 	f.StringVar(&c.Creds, "creds", "", "file with the user's JWT and nkey seed, as zofl device "+
 		"add writes it")
 	f.StringVar(&c.NKey, "nkey", "", "file with the user's nkey seed")
@@ -56,7 +55,7 @@ func (c *Connection) Flags(cmd *cobra.Command) {
 	f.BoolVar(&c.plaintext, "plaintext", false,
 		"speak without TLS to another machine: whoever is on the way can read and change everything")
 	c.contextFlags(cmd)
-	tellOnce(f)
+	Help.Mark(f, append(slices.Clone(FlagNames), "url", "context")...)
 }
 
 // Named says whether a flag names a user or a certificate.
@@ -100,9 +99,8 @@ func (c *Connection) options(name, inbox string) ([]nats.Option, error) {
 
 // CoordinatorFlag adds the flag that names the coordinator's keys.
 func CoordinatorFlag(cmd *cobra.Command, keys *string) {
-	cmd.Flags().StringVar(keys, "coordinator", "", "public key of the coordinator, as zofl status "+
-		"prints it: take nothing that is not signed with it; two, with a comma, while the key changes; "+
-		"default: that in --creds, or none")
+	cmd.Flags().StringVar(keys, "coordinator", "",
+		"public key of the coordinator, as zofl status prints it")
 }
 
 // Coordinator returns the coordinator's keys: those in the flag or, without the flag, those in the

@@ -43,12 +43,12 @@ func (l *Source) Flags(cmd *cobra.Command) {
 	f.StringVar(&l.Objective, "objective", "digits", "the loss: "+
 		strings.Join(objective.Names(), ", "))
 	cli.Choices(cmd, "objective", objective.Names()...)
-	f.StringVar(&l.Data.Data, "data", "",
-		"directory of the four MNIST files (IDX, gzipped or not); default: drawn digits")
+	f.StringVar(&l.Data.Data, "data", "", "directory of the MNIST files; default: drawn digits")
 	f.StringVar(&l.Data.Split, "split", l.Data.Split,
 		"how digits are shared out: iid, shards or dirichlet")
-	f.StringVar(&l.exec, "exec", "", "a program that computes the losses of all devices, with its "+
-		"arguments: a `command` that is split at spaces. Or give it after --")
+	f.StringVar(&l.exec, "exec", "",
+		"a `command` that computes the losses, split at spaces; or give it after --")
+	Help.Mark(f, "exec")
 	l.Asked.shared(cmd)
 }
 

@@ -32,17 +32,36 @@ func (p *Program) Flags(cmd *cobra.Command) {
 	p.named = "--"
 	cmd.Flags().IntVar(&p.dim, "dim", 0,
 		"number of parameters, for a program that says dim=0: the plan's dim")
+	Help.Mark(cmd.Flags(), "dim")
 	p.shared(cmd)
 }
 
 // shared adds the flags for commands with a plan and for commands without a plan.
 func (p *Program) shared(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.BoolVar(&p.Stdio, "stdio", false, "the program is the one that started zofl: it reads requests "+
-		"from zofl's standard output and answers to its standard input; all else goes to standard error")
+	f.BoolVar(&p.Stdio, "stdio", false,
+		"the program is the one that started zofl, at its standard input and output")
 	f.DurationVar(&p.startup, "startup", time.Minute, "how long the program may take to say hello")
 	f.DurationVar(&p.patience, "patience", 5*time.Second,
-		"how long after the end of a round the program may still answer; then it is killed")
+		"how long it may answer after the end of a round before it is killed")
+	Help.Mark(f, "stdio", "startup", "patience")
+}
+
+// Help is the topic of the flags of a program that computes losses.
+var Help = &cli.Topic{Name: "program", Title: "Loss program", Shown: []string{"exec", "dim"},
+	Says: "its time limits, and --stdio"}
+
+// Topic is `zofl help program`: its help describes the flags of a program that computes losses.
+func Topic() *cobra.Command {
+	topic := Help.Command("The flags of a program that computes the losses of devices",
+		`The loss of exec, simulate and tune can be that of a program in any language: a script around
+an inference engine, a simulator, a test bench. The program reads parameters from a file and
+answers lines; docs/exec.md has the protocol. It is started again when it ends, and killed with its
+children when it hangs. With --stdio it is the program that started zofl; what zofl prints goes to
+standard error then.`,
+		"  zofl exec --url nats://127.0.0.1:4222 --run kitchen --id pi-3 -- python3 loss.py")
+	(&Program{}).shared(topic)
+	return topic
 }
 
 // Start starts the program of a command line. It moves the command's own output away from standard

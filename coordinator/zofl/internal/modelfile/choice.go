@@ -29,16 +29,15 @@ func (c *Choice) name() string { return cmp.Or(c.flag, "--initial") }
 
 // Flags adds the flags of a command that computes the model.
 func (c *Choice) Flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.File, "initial", "", "file with the initial parameters, if the plan "+
-		"says that they are given: .f32, .npy, .npz, .safetensors or .onnx")
+	cmd.Flags().StringVar(&c.File, "initial", "",
+		"model with which the run begins: .f32 .npy .npz .safetensors .onnx")
 	c.TrainFlag(cmd)
 }
 
 // TrainFlag adds the flag that chooses tensors of the file.
 func (c *Choice) TrainFlag(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&c.Train, "train", nil, "which tensors of the file are the "+
-		"parameters: a `list` of names, in which * stands for any text and ? for a character, and ! "+
-		"leaves out what follows it: *,!*.bias; default: all floats")
+	cmd.Flags().StringSliceVar(&c.Train, "train", nil,
+		"`tensors` of it that are trained: 'head.*,!*.bias'; default: all floats")
 }
 
 // Read returns the initial parameters, or nil if no file is named.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
+	"github.com/zofl/zofl/coordinator/zofl/internal/losses"
 	"github.com/zofl/zofl/coordinator/zofl/internal/verb/access"
 	"github.com/zofl/zofl/coordinator/zofl/internal/verb/device"
 	"github.com/zofl/zofl/coordinator/zofl/internal/verb/lab"
@@ -24,20 +25,11 @@ func Root() *cobra.Command {
 		Use:   "zofl",
 		Short: "Train one model on many devices that can only evaluate it",
 		Long: `Zofl trains one model on many devices. A device only has to compute the loss of given
-parameters. It needs no gradients, and its data stay with it.
+parameters. It needs no gradients, and its data stay with it. Begin with zofl demo: it needs nothing
+else.
 
-To see it work, run zofl demo: it needs nothing else. For a run of your own, write a plan
-with zofl plan, start the coordinator with zofl serve, and start devices with zofl client
-or with the library in an app. The coordinator writes each round to a log; every device
-computes the same model from that log.
-
-Exit codes:
-  0    done; also for serve, client and follow when SIGINT or SIGTERM stops them
-  1    failed
-  2    the command line or the plan is wrong
-  3    no broker answers, or no coordinator of the run does
-  4    a log is damaged, or replicas of the model disagree
-  130  interrupted before the command was done`,
+Exit codes: 0 done; 1 failed; 2 the command line or the plan is wrong; 3 no broker or coordinator
+answers; 4 a log is damaged, or replicas disagree; 130 interrupted.`,
 		Example:       `  zofl demo`,
 		Version:       version.String(),
 		SilenceUsage:  true,
@@ -54,8 +46,8 @@ Exit codes:
 	addGroup(cmd, "Say who may take part:", access.Device(), access.Permissions())
 	addGroup(cmd, "Read a run's log:", logs.Log(), logs.History(), logs.Report(), logs.Compare(),
 		logs.Dashboard(), logs.Verify(), logs.Export(), logs.Recover())
-	cmd.AddCommand(connect.Topic())
-	connect.TellOnce(cmd)
+	addGroup(cmd, "Read about flags:", append(serve.Topics(), connect.Topic(), losses.Topic())...)
+	cli.TellOnce(cmd, connect.Help, serve.Broker, serve.JetStream, losses.Help)
 	cmd.SetHelpCommand(cli.Help(cmd))
 	cli.Completion(cmd)
 	cli.WrapFlags(cmd)

@@ -93,7 +93,6 @@ zofl serve --tls --auth makes a broker that has all this: then nothing needs to 
 	f.StringVar(&name, "format", "conf", "conf or jwt")
 	f.IntVar(&devices, "limits", 0, "print the limits of a broker for a run of so many devices, and "+
 		"no permissions")
-	f.Lookup("limits").DefValue = ""
 	return cmd
 }
 

@@ -48,23 +48,22 @@ func (d *deviceFlags) flags(cmd *cobra.Command) {
 	f.StringVar(&d.run, "run", "", "name of the run")
 	f.StringVar(&d.id, "id", "", "name of this device: unique in the run, and always the same")
 	f.StringVar(&d.store, "store", "",
-		"directory for the device's state, which survives crashes; default: start anew each time")
+		"directory of the device's state; default: start anew each time")
 	d.initial.Flags(cmd)
-	f.StringVar(&d.fetch, "fetch", "", "`SHA-256` of the file of --initial, as zofl plan prints it: "+
-		"if the file is missing, fetch it from zofl serve --offer; refuse one with another SHA-256")
-	f.Uint64Var(&d.fetchLimit, "fetch-limit", 4096, "MiB of the file that --fetch takes at most: "+
-		"whoever offers it could fill the disk")
+	f.StringVar(&d.fetch, "fetch", "",
+		"`SHA-256` of the file of --initial: fetch it from zofl serve --offer")
+	f.Uint64Var(&d.fetchLimit, "fetch-limit", 4096, "most MiB that --fetch takes")
 	cli.SecretFlag(cmd, &d.secret)
 	connect.CoordinatorFlag(cmd, &d.key)
-	f.Uint64Var(&d.horizon, "horizon", 0, "take a snapshot in place of records, if a witness "+
-		"offers one, when so many records behind; 0: when it costs less than the records")
-	f.Uint64Var(&d.memory, "memory", 0, "MiB of memory that the plan may take: the device refuses "+
-		"one that needs more; 0: 512 MiB and 48 vectors of the model, for a witness 1024 MiB")
+	f.Uint64Var(&d.horizon, "horizon", 0,
+		"take a snapshot when so many records behind; 0: when that is cheaper")
+	f.Uint64Var(&d.memory, "memory", 0,
+		"most MiB that the plan may take; 0: 512 (a witness 1024) and 48 models")
 	d.logFormat.Flag(cmd)
 	f.BoolVar(&d.quiet, "quiet", false, "print no progress, but warnings and errors")
 	f.BoolVar(&d.asJSON, "json", false, "print progress as JSON, one object per line")
-	f.StringVar(&d.out, "out", "", "when this command ends, write the model to this new file: .npy, "+
-		".f32, or the ending of --initial's file, for a copy of that file with the model in it")
+	f.StringVar(&d.out, "out", "",
+		"write the model to this new file at the end: .npy, .f32, or as --initial")
 }
 
 // checkOut returns the target of --out, to which the device writes the model when it stops.
@@ -255,8 +254,7 @@ This is for trying a run. An app gives its own loss to the library instead.`,
 	f.StringVar(&name, "objective", "digits", "the loss: "+strings.Join(objective.Names(), ", "))
 	cli.Choices(cmd, "objective", objective.Names()...)
 	f.IntVar(&dim, "dim", 0, "number of parameters of the bowl: the plan's dim")
-	f.DurationVar(&delay, "delay", 0,
-		"wait this long in each loss evaluation, as a slow device would")
+	f.DurationVar(&delay, "delay", 0, "wait so long in each loss evaluation, as a slow device does")
 	return cmd
 }
 

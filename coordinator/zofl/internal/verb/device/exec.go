@@ -56,8 +56,8 @@ killed with its children when it hangs. Its standard error goes to the log.`,
 	}
 	d.flags(cmd)
 	p.Flags(cmd)
-	cmd.Flags().BoolVar(&strict, "strict", true, "end with an error if the program fails in the "+
-		"first round that asks it, and again; --strict=false: go on trying")
+	cmd.Flags().BoolVar(&strict, "strict", true,
+		"end if the program fails in its first round, and again")
 	return cmd
 }
 

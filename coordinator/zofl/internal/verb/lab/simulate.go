@@ -41,20 +41,11 @@ func Simulate() *cobra.Command {
 		Use:   "simulate PLAN [-- COMMAND [ARGUMENT...]]",
 		Short: "Run a plan on devices in this process, with several settings and seeds",
 		Long: `Leads the plan in the file PLAN on devices in this process, with the code of real
-coordinators and devices, over a network in memory. With --sweep it does so with each value
-of a field, and with --seeds for several seeds each. It prints how each setting ended.
+coordinators and devices. --sweep tries each value of a field, --seeds several seeds of
+each. A seed draws all that is random. --out keeps plots, tables, event files for
+TensorBoard and plans in a directory.
 
-With --out it keeps the history of each run in a directory: runs.csv, history.csv,
-history.jsonl, event files for TensorBoard, plots, and the plan of each run. Ctrl-C ends the
-run in progress and keeps what was done.
-
-The loss is built in, or that of a program in any language, named after -- or with --exec,
-which computes the losses of all devices: docs/exec.md has the protocol. With --stdio it is
-the program that started this one; what is printed goes to standard error then.
-
-A seed draws the run key, and with that all directions, minibatches and seeded first
-parameters; with --objective digits also the digits and their shares. So runs of one seed
-differ by their settings only.`,
+The loss is built in, or that of a program in any language: docs/exec.md has the protocol.`,
 		Example: `  zofl plan --run kitchen --dim 7850 --set rounds=200 --write kitchen.json
   zofl simulate kitchen.json --devices 50 --every 20 --out results
   zofl simulate kitchen.json --sweep step=1e-3,1e-2 --sweep perturbations=5,20 --seeds 3 \
@@ -71,18 +62,15 @@ differ by their settings only.`,
 	flags := cmd.Flags()
 	flags.StringVarP(&f.out, "out", "o", "", "keep all histories in this directory")
 	flags.BoolVar(&f.force, "force", false, "replace the results of an earlier simulation in --out")
-	flags.StringArrayVar(&f.sweep, "sweep", nil, "a field and its values, FIELD=VALUE,VALUE; "+
-		"repeatable: all combinations are run")
+	flags.StringArrayVar(&f.sweep, "sweep", nil,
+		"a field and its values, FIELD=VALUE,VALUE; repeatable")
 	flags.IntVar(&f.seeds, "seeds", 1, "how many seeds to run each setting with")
 	flags.Uint64Var(&f.Data.Seed, "seed", f.Data.Seed, "the first of the seeds")
 	flags.IntVar(&f.Data.Clients, "devices", 0, "number of devices; 0: the plan's members")
 	flags.Uint64Var(&f.rounds, "rounds", 0, "rounds of each run; 0: the plan's")
-	flags.Uint32Var(&f.every, "every", 0, "measure the metrics after every so many records, "+
-		"mostly rounds, and after the last: eval_every; 0: as the plan says")
-	flags.Uint64Var(&f.queries, "queries", 0, "loss evaluations of all devices of a run together, "+
-		"at most; 0: as many as its rounds take")
-	flags.StringVar(&f.models, "models", "", "store the model of each run in this directory, as "+
-		"RUN.npy")
+	flags.Uint32Var(&f.every, "every", 0, "records between evaluations; 0: the plan's eval_every")
+	flags.Uint64Var(&f.queries, "queries", 0, "most loss evaluations of all devices of a run; 0: any")
+	flags.StringVar(&f.models, "models", "", "store the model of each run here, as RUN.npy")
 	f.Source.Flags(cmd)
 	f.initial.Flags(cmd)
 	flags.BoolVar(&f.asJSON, "json", false, "print a line of JSON for each round, in place of a table")

@@ -43,25 +43,14 @@ func Tune() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tune PLAN [-- COMMAND [ARGUMENT...]]",
 		Short: "Find mu, the step, P and the batch of a plan, or the step of a run",
-		Long: `Tries settings of the plan in the file PLAN on devices in this process, within a budget of
-loss evaluations, and says what it tried and why it chose. All trials begin at the same
-parameters, with the same directions and minibatches. With --out the plan with the chosen
-settings is stored; PLAN is not changed.
+		Long: `Tries mu, the step, P and the batch of the plan in the file PLAN on devices in this
+process. It says what it tried and why it chose. --out stores the tuned plan.
 
-First, losses along one direction give mu, and losses along the first move give a step to
-begin with. Short trials bracket the step. Longer ones compare it with a quarter and four times
-of it, and then P and the batch with larger and smaller ones.
-
-The devices have a loss that the program has built in, of digits or the bowl of zofl client, or
-that of a program in any language, named after -- or with --exec: docs/exec.md has the
-protocol. In Go, call package fleet/tune of the library.
-
-With --run in place of PLAN it tunes the step of a run in progress, on its own devices. The run
-goes on from the trial that ended lowest, and every other one is rolled back. Ctrl-C returns
-the run to the best state so far.`,
+The loss is built in, or that of a program in any language: docs/exec.md has the protocol. With
+--run in place of PLAN it tunes the step of a run in progress, on its own devices. The run goes on
+from the trial that ended lowest; every other one is rolled back.`,
 		Example: `  zofl plan --run kitchen --dim 7850 --write kitchen.json
   zofl tune kitchen.json --queries 20000 --out tuned.json --plot tuned.svg
-  zofl tune kitchen.json --devices 4 --out tuned.json -- python3 loss.py
   zofl tune --run kitchen --url nats://127.0.0.1:4222 --rounds 50`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			args, err := f.check(cmd, args)
@@ -76,19 +65,17 @@ the run to the best state so far.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&f.out, "out", "o", "", "store the tuned plan in this file")
-	flags.BoolVar(&f.force, "force", false, "replace the files of --out and --plot, if there are some")
+	flags.BoolVar(&f.force, "force", false, "replace the files of --out and --plot")
 	flags.StringVar(&f.plot, "plot", "", "store a plot of the losses by step in this file, an SVG")
-	flags.StringVar(&f.model, "model", "", "store the model of the best trial in this file, .f32 or "+
-		".npy: a place to begin the run")
-	flags.Uint64Var(&f.queries, "queries", 0, "loss evaluations of all devices together, at most; "+
-		"0: as many as 400 rounds and the brackets take, or with --run its trials")
-	flags.Uint64Var(&f.rounds, "rounds", 50,
-		"rounds of a long trial, or with --run of each trial, if --queries allows")
+	flags.StringVar(&f.model, "model", "", "store the model of the best trial here, .f32 or .npy")
+	flags.Uint64Var(&f.queries, "queries", 0,
+		"most loss evaluations of all devices; 0: those of some 400 rounds")
+	flags.Uint64Var(&f.rounds, "rounds", 50, "rounds of a long trial; with --run of each trial")
 	flags.StringSliceVar(&f.fields, "fields", tune.Fields(), "what to tune")
 	f.Source.Flags(cmd)
 	flags.IntVar(&f.Data.Clients, "devices", 0, "number of devices; 0: the plan's members")
 	flags.Uint64Var(&f.Data.Seed, "seed", f.Data.Seed,
-		"seed of the digits, of their shares and of the directions that are tried")
+		"seed of the digits, of their shares and of the directions")
 	f.initial.Flags(cmd)
 	flags.BoolVar(&f.asJSON, "json", false, "print one JSON object instead of tables")
 	f.live.flags(cmd)

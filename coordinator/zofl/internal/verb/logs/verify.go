@@ -56,17 +56,12 @@ func Verify() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Check that a log is undamaged, and compute its digest",
-		Long: `Reads a whole log and checks that every record follows the one before it. Then computes the
-model from the log, and prints the digest of its state: every device of the run must have
-the same. If the log is damaged or cannot be replayed, the exit code is 4. It is 4, too, if
-the log once held records that are now missing at its end. verify and log never change a log.
+		Long: `Reads a whole log, checks that every record follows the one before it, and computes the
+model. It prints the digest of its state, which every device must have too. The exit
+code is 4 if the log is damaged, cannot be replayed, or lacks records or vectors that it
+once held. No log is changed.
 
-With transport=dense, verify also compares the vectors stored beside the log with the
-records that name them. The exit code is 4 if one is missing or wrong. A state whose vectors
-were deleted, as dense_keep demands, has no digest.
-
-For a private run, give the run key with --secret. Without it only the chain of records is
-checked.`,
+For a private run, give its key with --secret. Without it only the chain of records is checked.`,
 		Example: `  zofl verify --store kitchen.log --every 64`,
 		Args:    cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -86,7 +81,7 @@ checked.`,
 	f := cmd.Flags()
 	f.Uint64Var(&at, "at", 0, "number of the record to verify up to; 0: the last one")
 	f.Uint64Var(&every, "every", 0,
-		"also print the digest after every so many records; 0: only after the last")
+		"also print the digest after every so many records; 0: after the last")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object instead of a table")
 	return cmd
 }

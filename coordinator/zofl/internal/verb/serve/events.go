@@ -20,6 +20,8 @@ type event struct {
 	Late         uint32    `json:"late,omitempty"`
 	Loss         *float32  `json:"loss,omitempty"`
 	Seconds      float64   `json:"seconds,omitempty"`
+	Step         float32   `json:"step,omitempty"`       // the plan's step
+	RoundStep    float32   `json:"round_step,omitempty"` // what the round moved by
 	Metrics      []float32 `json:"metrics,omitempty"`
 	Names        []string  `json:"names,omitempty"` // of the metrics
 	Devices      uint32    `json:"devices,omitempty"`
@@ -45,6 +47,7 @@ func eventOf(e report.Event) event {
 	case report.RoundDone, report.PhaseDone:
 		out.Attempt, out.Contributors, out.Late = e.Attempt, e.Contributors, e.Late
 		out.Loss, out.Seconds, out.Privacy = &e.Loss, e.Seconds, e.Privacy
+		out.Step, out.RoundStep = e.Step, e.RoundStep
 	case report.Evaluated:
 		out.N, out.Metrics, out.Devices = e.Evaluation.N, e.Evaluation.Metrics, e.Evaluation.Count
 	case report.RunPaused:

@@ -31,13 +31,11 @@ var guardFlags = []string{"tls", "auth", "host"}
 
 func (g *guard) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.BoolVar(&g.tls, "tls", false,
-		"with --auth: the broker that serve starts takes connections under TLS only")
-	f.StringVar(&g.auth, "auth", "", "with --tls: directory of the users of a broker that serve "+
-		"starts, made at first use; zofl device adds and revokes users")
-	f.StringArrayVar(&g.hosts, "host", nil, "with --auth: name or address by which devices reach the "+
-		"broker, for its certificate; repeatable, the first is told to devices; default: that of "+
-		"--listen, or this machine's")
+	f.BoolVar(&g.tls, "tls", false, "with --auth: the broker that serve starts speaks TLS only")
+	f.StringVar(&g.auth, "auth", "",
+		"with --tls: directory of the broker's users, made at first use (zofl device)")
+	f.StringArrayVar(&g.hosts, "host", nil,
+		"with --auth: name or address of the broker, for devices; repeatable")
 }
 
 // check returns an error if anybody could connect to the broker from another machine, or if the

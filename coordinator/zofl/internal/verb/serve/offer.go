@@ -23,10 +23,10 @@ type offerFlags struct {
 
 func (o *offerFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.file, "offer", "", "file of the model that the run begins with: devices fetch "+
-		"it with --fetch while this command runs")
-	f.StringSliceVar(&o.train, "train", nil, "with --offer: which tensors of the file are the "+
-		"parameters, as in zofl plan; default: those that the plan names")
+	f.StringVar(&o.file, "offer", "",
+		"model file that the run begins with: devices may fetch it (--fetch)")
+	f.StringSliceVar(&o.train, "train", nil,
+		"with --offer: which of its tensors are trained; default: as the plan says")
 }
 
 // check returns an error unless the run of a plan begins with the file.

@@ -56,33 +56,9 @@ func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve [PLAN]",
 		Short: "Run the coordinator of a run",
-		Long: `Runs the coordinator of a run. It starts the run of the plan file PLAN, or continues the
-run in the log. With --url it uses that broker. Without, it starts a broker in this process,
-for devices on this machine.
-
-The log is a directory (--store), or a stream in the broker's JetStream (--jetstream).
-Several coordinators can share a log in JetStream: one leads, the others stand by. With
-transport=dense, vectors are stored beside the log: in the subdirectory objects, or in the
-bucket ZO_<run>_OBJECTS.
-
-With --jetstream and --url, serve asks the servers whether they sync every message to disk
-before they acknowledge it (jetstream { sync_interval: always }). It refuses servers that do
-not: if a power cut took a record that devices have applied, their histories would diverge.
-Servers tell this only to a user of their system account; name one with --system-url or
---system-creds. To serve without this check, give --allow-unsynced.
-
-After a crash start the same command again: committed records survive. serve never begins a
-run where an earlier one left members, an epoch or the note of a stored record: restore the
-log, build one from a device's state with zofl recover, or give --begin-anew, which sets
-aside what is left, under names that end in .before-N. serve never leads a log that has
-become shorter: restore it, or give --accept-loss.
-
-With --http, serve shows the run on a page for browsers, which also takes commands. serve
-prints the page's address, and where the token is that commands need.
-
-With --websocket, browsers reach the broker that serve starts, from pages of --origin. With
---attached, serve ends when its standard input does, as it ends on SIGTERM. Messages go to
-standard error. With --json, events go to standard output, one per line.`,
+		Long: `Leads the run of the plan file PLAN, or continues the run in the log. Without --url it
+starts a broker in this process. After a crash start the same command again: committed
+records survive. serve refuses a log that has lost records, and says what to do.`,
 		Example: `  zofl plan --run kitchen --dim 7850 --set members=4 --set quorum=3 --write kitchen.json
   zofl serve kitchen.json --store kitchen.log`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -106,42 +82,39 @@ standard error. With --json, events go to standard output, one per line.`,
 	f.offer.flags(cmd)
 	fs := cmd.Flags()
 	fs.StringVar(&f.store, "store", "",
-		"directory of the log, and of the JetStream of a broker that serve starts")
-	fs.StringVar(&f.listen, "listen", "127.0.0.1:4222",
-		"address of a broker that serve starts; on loopback, unless --tls and --auth are given")
+		"directory of the log, and of JetStream where serve starts the broker")
+	fs.StringVar(&f.listen, "listen", "127.0.0.1:4222", "address of the broker that serve starts")
 	fs.StringVar(&f.run, "run", "",
-		"name of the run, to continue one in JetStream without its PLAN")
+		"with --jetstream: name of the run, to continue it without its PLAN")
 	fs.BoolVar(&f.jetstream, "jetstream", false, "keep the log in the broker's JetStream")
-	fs.IntVar(&f.replicas, "replicas", 1,
-		"with --jetstream: number of servers that store the log: 1, 3 or 5")
+	fs.IntVar(&f.replicas, "replicas", 1, "servers that store the log: 1, 3 or 5")
 	fs.DurationVar(&f.leaseTTL, "lease", 10*time.Second,
-		"with --jetstream: how long a silent coordinator stays the leader")
-	fs.Var(&f.maxBytes, "max-bytes", "with --jetstream: how many bytes each stream of a new run "+
-		"may have, such as 64MiB, for accounts that demand a limit; default: any number")
+		"how long a silent coordinator stays the leader")
+	fs.Var(&f.maxBytes, "max-bytes",
+		"most bytes of each stream of a new run, such as 64MiB; default: any")
 	fs.Lookup("max-bytes").DefValue = ""
 	fs.StringArrayVar(&f.witnesses, "witness", nil,
-		"id of a witness (zofl follow) whose digests are taken as right; repeatable")
+		"id of a witness whose digests are right; repeatable")
 	fs.DurationVar(&f.linger, "linger", -1,
-		"how long to serve late devices after the run has ended; default: until stopped, as with -1s")
+		"how long to serve late devices after the end; default: until stopped")
 	fs.Lookup("linger").DefValue = "0s" // help prints no default of zero, but would print -1ns
 	fs.Uint64Var(&f.acceptLoss, "accept-loss", 0,
-		"how many records at the end of the log are lost for good; serve says the number")
+		"go on though so many records at the log's end are lost for good")
 	fs.StringVar(&f.allow, "allow", "",
-		"file of the ids that may join, one a line; serve reads it again when it changes")
-	fs.StringArrayVar(&f.tags, "tag", nil, "word about the run, such as rate=0.1, for the list of "+
-		"runs on the dashboard; repeatable; replaces the tags of earlier starts")
+		"file of the ids that may join, one a line; read again when it changes")
+	fs.StringArrayVar(&f.tags, "tag", nil,
+		"word about the run, such as rate=0.1, for lists of runs; repeatable")
 	fs.Float64Var(&f.joinRate, "join-rate", 0,
-		"how many new ids may join a second, after the first thousands; 0: 100, negative: all")
+		"new ids a second, after the first thousands; 0: 100, negative: all")
 	fs.BoolVar(&f.beginAnew, "begin-anew", false,
-		"begin another run where records are lost: set aside what is left of the log")
+		"begin where records are lost: set aside what is left of the log")
 	fs.StringVar(&f.keyFile, "key", "",
-		"file with the key that signs what the coordinator says, made at first use; with --auth, "+
-			"default: coordinator.key in its directory; else nothing is signed. Coordinators that stand "+
-			"by need the same file")
-	fs.BoolVar(&f.attached, "attached", false, "end when standard input ends, and so with the "+
-		"program at its other end, even if somebody kills that")
-	fs.StringVar(&f.traces, "traces", "", "`URL` of an OpenTelemetry collector that gets a span of "+
-		"each round, by OTLP over HTTP, such as http://127.0.0.1:4318; default: none")
+		"file of the key that signs messages, made at first use; with --auth the default")
+	fs.BoolVar(&f.attached, "attached", false, "end when standard input ends")
+	fs.StringVar(&f.traces, "traces", "",
+		"`URL` of an OpenTelemetry collector that gets a span of each round")
+	JetStream.Mark(fs, jetStreamFlags...)
+	Broker.Mark(fs, brokerFlags...)
 	f.logFormat.Flag(cmd)
 	fs.BoolVar(&f.quiet, "quiet", false, "print warnings and errors only")
 	fs.BoolVar(&f.asJSON, "json", false, "print events as JSON, one object per line")

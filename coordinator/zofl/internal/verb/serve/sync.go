@@ -27,12 +27,10 @@ var syncFlags = []string{"system-url", "system-creds", "allow-unsynced"}
 func (s *syncCheck) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&s.url, "system-url", "",
-		"with --jetstream: address of the broker for a user of its system account, "+
-			"who can ask whether the servers sync; default: --url")
+		"address of the broker for a user of its system account; default: --url")
 	f.StringVar(&s.creds, "system-creds", "", "file with that user's JWT and nkey seed")
 	f.BoolVar(&s.unsynced, "allow-unsynced", false,
-		"with --jetstream: do not ask whether the servers sync; "+
-			"a power cut can then take records that devices have applied")
+		"do not ask whether the servers sync each message to disk")
 }
 
 // needed says whether the check must ask the servers.

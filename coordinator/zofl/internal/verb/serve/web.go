@@ -23,10 +23,10 @@ var webFlags = []string{"websocket", "origin"}
 
 func (w *web) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&w.listen, "websocket", "", "address at which browsers reach a broker that serve "+
-		"starts, HOST:PORT; on loopback, unless --tls and --auth are given; default: none")
-	f.StringArrayVar(&w.origins, "origin", nil, "with --websocket: address of pages that may "+
-		"connect, such as http://127.0.0.1:8080; a browser tells which page asks; repeatable")
+	f.StringVar(&w.listen, "websocket", "",
+		"HOST:PORT at which browsers reach the broker that serve starts")
+	f.StringArrayVar(&w.origins, "origin", nil,
+		"with --websocket: address of pages that may connect; repeatable")
 }
 
 // check returns an error if anybody could connect to the broker with a browser on another machine,
