@@ -119,7 +119,8 @@ func TestMeter(t *testing.T) {
 	var log bytes.Buffer
 	slog.New(slog.NewTextHandler(&log, nil)).Info("round", m.Attrs()...)
 	if got := log.String(); !strings.Contains(got, "round=400 of=500 loss=0.75 "+
-		"smoothed=0.5168 metrics.accuracy=0.875 metrics.metric2=2 contributors=3 asked=4 rounds/s=4 left=25s") {
+		"smoothed=0.5168 metrics.accuracy=0.875 metrics.metric2=2 contributors=3 asked=4 rounds/s=4 "+
+		"left=25s") {
 		t.Errorf("logged %q", got)
 	}
 	before := m.Rate()
