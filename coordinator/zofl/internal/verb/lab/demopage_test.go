@@ -15,7 +15,7 @@ func TestDemoHasMetrics(t *testing.T) {
 	address := freeport.Address(t)
 	cfg := demo.Defaults()
 	cfg.Clients, cfg.Rounds, cfg.Method = 2, 3, "decomfl"
-	stop, err := pageFor(t.Context(), &cfg, address)
+	_, stop, err := pageFor(t.Context(), &cfg, address)
 	if err != nil {
 		t.Fatal(err)
 	}

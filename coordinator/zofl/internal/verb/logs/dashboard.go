@@ -69,7 +69,7 @@ func (g *gallery) show(cmd *cobra.Command, dirs []string) error {
 	}
 	logger := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
 	server := dashboard.New(dashboard.Config{Logger: logger, Others: sources})
-	stop, err := server.Start(dashboard.Address{Listen: g.listen})
+	_, stop, err := server.Start(dashboard.Address{Listen: g.listen})
 	if err != nil {
 		return err
 	}
