@@ -19,7 +19,7 @@ const charts = new Set(); // on the page
 // recolor draws all charts anew, in the theme's colors of now.
 export function recolor() {
   colors = {};
-  for (const chart of charts) chart.uplot?.redraw(false, true);
+  for (const chart of charts) chart.uplot?.redraw(true, true); // bars keep their color with their paths
 }
 
 const markColors = { bad: "--bad", warn: "--warn", info: "--muted" };

@@ -77,11 +77,11 @@ export function tiles(store) {
   const asked = store.last("asked");
   tile("Contributors")(number(store.last("contributors")),
     [asked ? `of ${number(asked)} asked` : "", store.last("late") ? `${store.last("late")} late` : ""].filter(Boolean).join(", "));
-  if (s.state === "ended") tile("Present")("–", `${number(s.members)} members, the run has ended`);
+  if (s.state === "ended") tile("Present")("–", `of ${number(s.members)}: it has ended`);
   else tile("Present")(number(s.present), `of ${number(s.members)} members`);
   tile("Round time")(seconds(store.last("seconds")), rate ? `${number(Math.round(rate * 100) / 100)} a second` : "");
   tile("Bytes a round")(bytes(store.last("down")), store.length ? `down; up ${bytes(store.last("up"))}` : "");
-  if (plan.rounds) tile("Time left")(left ? seconds(left) : "–", s.state === "ended" ? "the run has ended" : "");
+  if (plan.rounds) tile("Time left")(left ? seconds(left) : "–", s.state === "ended" ? "it has ended" : "");
 }
 
 const happened = new Set();
