@@ -1,6 +1,8 @@
 package client_test
 
 import (
+	"errors"
+	"reflect"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -18,7 +20,7 @@ func (h *host) hears(told *[]deviceinfo.Device) {
 	h.answers(func(m bus.Message) bool {
 		if r, err := wire.DecodeJoinRequest(m.Data); err == nil {
 			_, tells, _ := r.Known()
-			if d, ok := deviceinfo.Of(tells); ok {
+			if d, _, ok := deviceinfo.Of(tells); ok {
 				*told = append(*told, d)
 			}
 		}
@@ -102,4 +104,45 @@ func TestAboutFails(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestReport: a device sends the numbers that its app reports: the last value of each name, not
+// with each announcement.
+func TestReport(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h := newHost(t, testPlan(small))
+		var told []deviceinfo.Values
+		h.answers(func(m bus.Message) bool {
+			if r, err := wire.DecodeJoinRequest(m.Data); err == nil {
+				_, tells, _ := r.Known()
+				if _, more, _ := deviceinfo.Of(tells); len(more) > 0 {
+					told = append(told, deviceinfo.ValuesOf(more))
+				}
+			}
+			return false
+		})
+		d := h.device("d0", bowlLoss(small, 0))
+		report := func(name string, value float64) {
+			t.Helper()
+			if err := d.Report(name, value); err != nil {
+				t.Error(err)
+			}
+		}
+		for i := range 4 {
+			report("heat", float64(i))
+			report("train/loss", 0.5)
+			h.announce()
+			synctest.Wait()
+		}
+		time.Sleep(time.Second)
+		h.announce()
+		synctest.Wait()
+		want := []deviceinfo.Values{{"heat": 0, "train/loss": 0.5}, {"heat": 3, "train/loss": 0.5}}
+		if !reflect.DeepEqual(told, want) {
+			t.Errorf("it told %v, want %v", told, want)
+		}
+		if err := d.Report("a name", 1); !errors.Is(err, deviceinfo.ErrValues) {
+			t.Errorf("a name with a space: %v", err)
+		}
+	})
 }

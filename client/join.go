@@ -95,7 +95,7 @@ func (c *Client) askToJoin(ctx context.Context) (wire.JoinReply, error) {
 	if c.cfg.Passive != nil {
 		known.Plan = wire.Tip{}
 	}
-	return c.link.Join(ctx, &known)
+	return c.link.Join(ctx, &known, c.member.joined)
 }
 
 // unanswered asks again after a pause, since no coordinator answered, or somebody with a claim.

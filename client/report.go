@@ -29,6 +29,33 @@ func (c *Client) tell(p Progress) error {
 	return nil
 }
 
+// Report sends the operator a number of the app's own, by name: a temperature, an accuracy of this
+// device alone. The coordinator's history keeps, of each round, the median, the least and the
+// greatest of the devices' values. Of values that follow each other fast, Report sends the last:
+// four times a second at first, later every ten seconds, with at most 16 names at a time. Nobody
+// trains with these numbers, and the coordinator sees them, whatever the plan hides. Call Report
+// from any goroutine, at any time. The error matches [deviceinfo.ErrValues], or [ErrConfig] for a
+// passive replica.
+func (c *Client) Report(name string, value float64) error {
+	if c.cfg.Passive != nil {
+		return fmt.Errorf("client: %w: Passive: such a replica reports nothing", ErrConfig)
+	}
+	if err := c.link.Report(name, value); err != nil {
+		return fmt.Errorf("client: %w", err)
+	}
+	return nil
+}
+
+// tellRest sends the numbers that the app reported in the last round. The coordinator of a run that
+// has ended may be gone already.
+func (c *Client) tellRest(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, goodbyeWithin)
+	defer cancel()
+	if _, err := c.askToJoin(ctx); err != nil {
+		c.cfg.Logger.Info("the last numbers were not reported", "err", err)
+	}
+}
+
 // waiting is the progress of a device that has no more to do for a round. fault is the reason; nil:
 // none.
 func waiting(fault error) Progress { return Progress{State: Waiting, Err: fault} }

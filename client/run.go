@@ -52,8 +52,11 @@ func (c *Client) Run(ctx context.Context) error {
 	}()
 	err := c.takePart(ctx)
 	whole = true
-	if err != nil {
+	switch {
+	case err != nil:
 		c.leave(ctx)
+	case c.link.Holds():
+		c.tellRest(ctx)
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/deviceinfo"
 )
 
 // Operators may call these methods from any goroutine. The methods return before the work is done;
@@ -98,6 +99,26 @@ func (c *Coordinator) Retire(id string) error {
 		return fmt.Errorf("coordinator: retire %q: %w", id, err)
 	}
 	c.enqueue(engine.Input{Kind: engine.InRetire, ID: id})
+	return nil
+}
+
+// Report gives the run's Recorder a number of this program's own, by name, as an event of kind
+// [report.Reported]; devices report theirs with Client.Report. The error matches
+// [deviceinfo.ErrValues].
+func (c *Coordinator) Report(name string, value float64) error {
+	if err := deviceinfo.CheckValue(name, value); err != nil {
+		return fmt.Errorf("coordinator: %w", err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n := len(c.commands); n > 0 && c.commands[n-1].Kind == engine.InReport {
+		values := c.commands[n-1].Values
+		if _, has := values[name]; has || len(values) < deviceinfo.MaxValues {
+			values[name] = value
+			return nil
+		}
+	}
+	c.enqueue(engine.Input{Kind: engine.InReport, Values: deviceinfo.Values{name: value}})
 	return nil
 }
 

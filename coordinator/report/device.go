@@ -16,10 +16,11 @@ const (
 	DeviceLeft    DeviceState = 3 // it said goodbye
 	DeviceRetired DeviceState = 4 // an operator retired it
 	DeviceLeftOut DeviceState = 5 // with secure=sum: sums leave it out, because it sent what is false
+	DeviceEnded   DeviceState = 6 // the run has ended, and it was in it
 )
 
 func (s DeviceState) String() string {
-	return [...]string{"present", "silent", "away", "left", "retired", "left out"}[s]
+	return [...]string{"present", "silent", "away", "left", "retired", "left out", "ended"}[s]
 }
 
 // MarshalText writes the name.
@@ -48,4 +49,5 @@ type Device struct {
 
 	Behind uint64            // records of the log since that one
 	About  deviceinfo.Device // what it tells about itself; it may be wrong
+	Values deviceinfo.Values // the last numbers that its app reported, by name; nil: none
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/zofl/zofl/plan/dp"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/deviceinfo"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -36,13 +37,14 @@ const (
 	StillPaused   EventKind = 22 // the run has lacked devices for Seconds; told ever less often
 	Unused        EventKind = 23 // the work of member ID comes too late to count, see Reason
 	Suspected     EventKind = 24 // contributions, keys or shares of member ID stand out, see Reason
+	Reported      EventKind = 25 // member ID, or with "" the coordinator's program, has Values
 )
 
 var eventNames = [...]string{"", "round", "evaluated", "paused", "resumed", "ended",
 	"digests differ", "joined", "adopted", "rolled back", "changed", "refused", "reference",
 	"phase", "left", "lost", "stepped out", "returned", "join refused", "retired", "survey",
 	"same id", "still paused",
-	"unused", "suspected"}
+	"unused", "suspected", "reported"}
 
 func (k EventKind) String() string { return eventNames[k] }
 
@@ -73,15 +75,16 @@ type Event struct {
 	Digests    DigestReports // DigestsDiffer, Referred
 	// Reason is why, for RunPaused, StillPaused, Refused, SteppedOut, JoinRefused, Unused, Suspected.
 	Reason   string
-	Diverged bool            // RunPaused: because the loss explodes, see Plan.Diverge
-	End      wire.End        // RunEnded
-	ID       string          // of the member or device
-	Members  uint32          // Joined: including this one; Left, Lost, Returned: present ones
-	Record   wire.RecordKind // Adopted, Refused
-	Epoch    uint64          // Adopted
-	To       uint64          // RolledBack
-	Fields   []string        // Changed, Surveyed: their names
-	Survey   survey.Result   // Surveyed
+	Diverged bool              // RunPaused: because the loss explodes, see Plan.Diverge
+	End      wire.End          // RunEnded
+	ID       string            // of the member or device
+	Members  uint32            // Joined: including this one; Left, Lost, Returned: present ones
+	Record   wire.RecordKind   // Adopted, Refused
+	Epoch    uint64            // Adopted
+	To       uint64            // RolledBack
+	Fields   []string          // Changed, Surveyed: their names
+	Survey   survey.Result     // Surveyed
+	Values   deviceinfo.Values // Reported: numbers of the app's own, by name
 }
 
 // An Evaluation is the metrics that devices measured for the state after record N.

@@ -42,7 +42,7 @@ type Status struct {
 	Rounds     uint64 // rounds done
 	Epoch      uint64
 	Members    uint32 // on a listed roster; on an open one, the estimated devices
-	Present    uint32 // members that a round waits for; see [Device]
+	Present    uint32 // members that a round waits for, none once the run has ended; see [Device]
 	Key        string // public, with which frames are signed: "ed25519:..."; "": they are not
 	PauseAfter uint64 // the round after which the run will pause; 0: none
 	Waits      string // for how many devices the run waits, and how to continue without them

@@ -89,8 +89,9 @@ func (d *Device) Append(rest []byte) []byte {
 }
 
 // Of returns what a device says about itself, given the rest that method Known of its join request
-// returned. ok is false if this version cannot read the information.
-func Of(rest []byte) (d Device, ok bool) {
+// returned, and the bytes after it, for [ValuesOf]. ok is false if this version cannot read the
+// information.
+func Of(rest []byte) (d Device, more []byte, ok bool) {
 	in := codec.NewReader("about", rest)
 	in.Tuple("about", 5)
 	d = Device{
@@ -107,7 +108,7 @@ func Of(rest []byte) (d Device, ok bool) {
 		d.Network = NetworkUntold
 	}
 	if !in.OK() || d.Check() != nil {
-		return Device{}, false
+		return Device{}, nil, false
 	}
-	return d, true
+	return d, in.Rest(), true
 }

@@ -36,7 +36,8 @@ func TestTail(t *testing.T) {
 // told returns the device information in the rest of a join request.
 func told(rest []byte) (deviceinfo.Device, bool) {
 	_, more, _ := (&wire.JoinRequest{Rest: rest}).Known()
-	return deviceinfo.Of(more)
+	d, _, ok := deviceinfo.Of(more)
+	return d, ok
 }
 
 // TestBroken: Of returns ok = false for information that cannot be shown or read.
@@ -77,6 +78,11 @@ func FuzzOf(f *testing.F) {
 	f.Fuzz(func(t *testing.T, rest []byte) {
 		if d, ok := told(rest); ok && d.Check() != nil {
 			t.Errorf("%x tells %+v", rest, d)
+		}
+		for name, v := range deviceinfo.ValuesOf(rest) {
+			if deviceinfo.CheckValue(name, v) != nil {
+				t.Errorf("%x reports %q=%v", rest, name, v)
+			}
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/zofl/zofl/bus"
@@ -26,7 +27,7 @@ var ErrQuiet = errors.New("no word of a coordinator")
 var errNoAnswer = fmt.Errorf("%w: no answer", ErrQuiet)
 
 // A Link is this device's connection to the coordinator, with a method for each kind of request.
-// The goroutine of Run owns a Link. Any goroutine may call Check, Examine and Step.
+// The goroutine of Run owns a Link. Any goroutine may call Check, Examine, Report and Step.
 type Link struct {
 	bus      bus.Bus
 	reviver  *reviver
@@ -35,9 +36,9 @@ type Link struct {
 	interval func() time.Duration // at which the coordinator repeats announcements
 	heard    func() time.Time     // the time of the last announcement
 	log      *slog.Logger
-	signed   *verify.Asker  // nil: the device accepts any answer
-	allowed  bool           // the server permits this device to publish replies
-	teller   *notify.Teller // nil: the device tells the operator nothing
+	signed   *verify.Asker                 // nil: the device accepts any answer
+	allowed  bool                          // the server permits this device to publish replies
+	teller   atomic.Pointer[notify.Teller] // nil: the device tells the operator nothing
 	room     room
 }
 
@@ -63,7 +64,7 @@ func New(cfg Config) *Link {
 		l.signed = verify.NewAsker(cfg.Keys)
 	}
 	if cfg.About != nil {
-		l.teller = &notify.Teller{Ask: cfg.About, Logger: cfg.Logger}
+		l.teller.Store(&notify.Teller{Ask: cfg.About, Logger: cfg.Logger})
 	}
 	return l
 }
@@ -87,7 +88,24 @@ func (l *Link) Refusals() (refused, unread uint64) {
 }
 
 // News says whether there is something new to tell the operator of this device.
-func (l *Link) News() bool { return l.teller != nil && l.teller.Due() }
+func (l *Link) News() bool {
+	t := l.teller.Load()
+	return t != nil && t.Due()
+}
+
+// Holds says whether the device has numbers that it did not send yet.
+func (l *Link) Holds() bool {
+	t := l.teller.Load()
+	return t != nil && t.Holds()
+}
+
+// Report sends the operator a number of the app's own, with the next news.
+func (l *Link) Report(name string, value float64) error {
+	if l.teller.Load() == nil {
+		l.teller.CompareAndSwap(nil, &notify.Teller{Logger: l.log})
+	}
+	return l.teller.Load().Report(name, value)
+}
 
 // request sends a frame to whoever answers on a subject and returns the answer. If there is no
 // answer, request examines the connection.
@@ -167,12 +185,15 @@ func (l *Link) Step(ctx context.Context, frame []byte) ([]byte, error) {
 	return l.signed.Request(ctx, l.bus, subject, frame)
 }
 
-// Join asks for a slot, the plan and the current announcement. The error wraps a [LaterError] if
+// Join asks for a slot, the plan and the current announcement. The coordinator takes the app's
+// numbers only from a member, so Join keeps them until the device is one. The error wraps a [LaterError] if
 // the run takes no device now.
-func (l *Link) Join(ctx context.Context, known *wire.Known) (wire.JoinReply, error) {
+func (l *Link) Join(
+	ctx context.Context, known *wire.Known, member bool,
+) (wire.JoinReply, error) {
 	says := known.Append(nil)
-	if l.teller != nil {
-		says = l.teller.Append(says)
+	if t := l.teller.Load(); t != nil {
+		says = t.Append(says, member)
 	}
 	frame := (&wire.JoinRequest{Rest: says}).Append(nil)
 	b, err := l.ask(ctx, subjects.Join(l.run, l.id), frame)

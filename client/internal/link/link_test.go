@@ -254,7 +254,7 @@ func TestStepWaits(t *testing.T) {
 // TestJoin: a device tells the operator about itself, and learns why the run takes no device.
 func TestJoin(t *testing.T) {
 	each(t, nil, func(t *testing.T, d *device) {
-		if _, err := d.Join(t.Context(), &wire.Known{}); !errors.Is(err, bus.ErrNoResponders) ||
+		if _, err := d.Join(t.Context(), &wire.Known{}, true); !errors.Is(err, bus.ErrNoResponders) ||
 			!strings.HasPrefix(err.Error(), "join: ") {
 			t.Errorf("nobody there: %v", err)
 		}
@@ -263,7 +263,7 @@ func TestJoin(t *testing.T) {
 			told = string(frame)
 			return [][]byte{reply}
 		})
-		if _, err := d.Join(t.Context(), &wire.Known{}); !errors.Is(err, wire.ErrForm) ||
+		if _, err := d.Join(t.Context(), &wire.Known{}, true); !errors.Is(err, wire.ErrForm) ||
 			!strings.HasPrefix(err.Error(), "join: ") {
 			t.Errorf("malformed: %v, want %v", err, wire.ErrForm)
 		}
@@ -272,12 +272,12 @@ func TestJoin(t *testing.T) {
 		}
 		reply = (&wire.JoinReply{Status: wire.JoinLater, Reason: "a full disk"}).Append(nil)
 		later := link.LaterError("")
-		if _, err := d.Join(t.Context(), &wire.Known{}); !errors.As(err, &later) ||
+		if _, err := d.Join(t.Context(), &wire.Known{}, true); !errors.As(err, &later) ||
 			err.Error() != "join: the run is paused: a full disk" {
 			t.Errorf("later: %v", err)
 		}
 		reply = (&wire.JoinReply{Slot: 7}).Append(nil)
-		if r, err := d.Join(t.Context(), &wire.Known{}); err != nil || r.Slot != 7 {
+		if r, err := d.Join(t.Context(), &wire.Known{}, true); err != nil || r.Slot != 7 {
 			t.Errorf("slot %d, %v", r.Slot, err)
 		}
 	})

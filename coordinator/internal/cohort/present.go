@@ -34,21 +34,24 @@ func (k *Cohort) Same(m presence.Device, a presence.Answer) bool {
 }
 
 // Rejoined notes that a member joined again, which ends the member's break. back says whether the
-// member was on a break. Rejoined also notes what the member says about itself, if anything.
-func (k *Cohort) Rejoined(m presence.Device, tells []byte, now uint64) (back bool) {
+// member was on a break. Rejoined also notes what the member says about itself, if anything,
+// and returns the values that the member's app reports.
+func (k *Cohort) Rejoined(m presence.Device, tells []byte,
+	now uint64) (back bool, values deviceinfo.Values) {
 	p := &k.Crowd.Members[m.Slot]
 	p.About = nil
 	if len(tells) > 0 {
-		if told, ok := deviceinfo.Of(tells); ok {
-			p.About = &told
+		if told, more, ok := deviceinfo.Of(tells); ok {
+			p.About, values = &told, deviceinfo.ValuesOf(more)
+			p.Reported(values)
 		}
 	}
 	if p.Until <= now {
-		return false
+		return false, values
 	}
 	p.Until = 0
 	k.Crowd.Place(m.Slot, now)
-	return true
+	return true, values
 }
 
 // Took notes a member's contribution to record n. current says whether the last attempt asked for

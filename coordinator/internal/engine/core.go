@@ -35,6 +35,8 @@ type Input struct {
 
 	Handover []byte // InConflict: what was stored with the record
 
+	Values map[string]float64 // InReport
+
 	Record *wire.Record // InRequest: its kind and body
 }
 
@@ -61,6 +63,7 @@ const (
 	InStop    // Run stops: emit what is unreported
 	InStep    // a device's part of a step of secure aggregation
 	InDecided // the log has stored decisions, or could not
+	InReport  // the coordinator's program reports values
 )
 
 // An Output is something that the coordinator must do. The coordinator performs outputs in order.
@@ -332,6 +335,8 @@ func (c *Core) Step(now uint64, in Input) []Output {
 		c.depose()
 	case InStop:
 		c.evaluation.report()
+	case InReport:
+		c.emitEvent(report.Event{Kind: report.Reported, Values: in.Values})
 	}
 	c.tick()
 	return c.out

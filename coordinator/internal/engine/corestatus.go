@@ -27,6 +27,9 @@ func (c *Core) Status() report.Status {
 		Unused:     c.cohort.Crowd.UnusedOf(c.cohort.Roster.IDs),
 		Unkept:     c.halt.unkept,
 	}
+	if c.End != nil {
+		s.Present = 0
+	}
 	c.addPause(&s)
 	if c.Plan.DPClip > 0 {
 		s.Privacy, s.Planned = dp.Spent(&c.Plan, c.N), dp.Planned(&c.Plan)

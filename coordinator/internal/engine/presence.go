@@ -33,7 +33,11 @@ func (c *Core) compare(m presence.Device, a presence.Answer) {
 // joinedAgain notes that a member joined again, which ends the member's absence.
 func (c *Core) joinedAgain(m presence.Device, tells []byte) {
 	c.heard(m)
-	if c.cohort.Rejoined(m, tells, c.now) {
+	back, values := c.cohort.Rejoined(m, tells, c.now)
+	if values != nil {
+		c.emitEvent(report.Event{Kind: report.Reported, ID: m.ID, Values: values})
+	}
+	if back {
 		c.returned()
 	}
 }
@@ -93,10 +97,23 @@ func (c *Core) pauseOf(tries uint32, most uint64) uint64 {
 	return bound - bound/2*uint64(draw)>>32
 }
 
+// endAll says of the devices for which rounds waited that their run has ended: nobody waits for
+// them, nor hears of them.
+func endAll(list []report.Device) {
+	for i := range list {
+		if s := &list[i].State; *s == report.DevicePresent || *s == report.DeviceAway {
+			*s = report.DeviceEnded
+		}
+	}
+}
+
 // Devices returns the members by slot, without times, and separately their times. An open roster
 // has no members.
 func (c *Core) Devices(now uint64) (list []report.Device, times []presence.Times) {
 	list, times = c.cohort.Crowd.Devices(c.cohort.Roster.IDs, c.N, max(c.now, now))
+	if c.End != nil {
+		endAll(list)
+	}
 	for slot := range list {
 		d := &list[slot]
 		m := presence.Device{Slot: d.Slot, ID: d.ID}

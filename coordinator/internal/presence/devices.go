@@ -21,7 +21,8 @@ func (w *Crowd) Devices(names []string, last, now uint64) (list []report.Device,
 	for slot := range w.Members {
 		p := &w.Members[slot]
 		d := report.Device{ID: names[slot], Slot: uint32(slot), State: p.State(now),
-			Declines: p.Declines, Record: p.Record, Contributions: p.Contributions, SameID: p.Twin()}
+			Declines: p.Declines, Record: p.Record, Contributions: p.Contributions, SameID: p.Twin(),
+			Values: p.Values}
 		if 0 < p.Record && p.Record < last {
 			d.Behind = last - p.Record
 		}

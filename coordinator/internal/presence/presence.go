@@ -3,6 +3,8 @@
 package presence
 
 import (
+	"maps"
+
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/deviceinfo"
@@ -51,6 +53,7 @@ type Member struct {
 	LeftOut  bool               // sums leave it out, see [Crowd.Accuse]
 	Record   uint64             // the last one that it contributed to; 0: none
 	About    *deviceinfo.Device // what it tells about itself; nil: nothing
+	Values   deviceinfo.Values  // the last numbers that its app reported; nil: none
 	Until    uint64             // it stepped out until then
 	at       int32
 	Excused  uint32 // the attempt, by its serial number, that does not wait for it
@@ -244,4 +247,22 @@ func (w *Crowd) Redeem(slot uint32, n uint64) {
 	if p.debt--; p.debt == 0 {
 		w.owing--
 	}
+}
+
+// Reported notes values that the member's app reports. The member keeps the values of the names
+// that it reported before, as long as there are not too many. Others may still read the values that
+// it had.
+func (p *Member) Reported(values deviceinfo.Values) {
+	if values == nil {
+		return
+	}
+	all := maps.Clone(p.Values)
+	if all == nil {
+		all = deviceinfo.Values{}
+	}
+	maps.Copy(all, values)
+	if len(all) > deviceinfo.MaxValues {
+		all = values
+	}
+	p.Values = all
 }
