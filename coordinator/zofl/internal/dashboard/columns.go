@@ -48,6 +48,22 @@ type evaluation struct {
 	Metrics map[string]*float64 `json:"metrics"`
 }
 
+// A reported is what apps reported since the point before record N.
+type reported struct {
+	N      uint64                      `json:"n"`
+	Values map[string]history.Reported `json:"values"`
+}
+
+// reportedOf returns the reported values among points.
+func reportedOf(points []history.Point) (list []reported) {
+	for i := range points {
+		if p := &points[i]; p.Reported != nil {
+			list = append(list, reported{p.N, p.Reported})
+		}
+	}
+	return list
+}
+
 // split returns the rounds and the evaluations among points. split returns nil rounds if there are
 // none. The first phase of a round of two phases does not count as a round.
 func split(points []history.Point) (c rounds, evaluations []evaluation) {

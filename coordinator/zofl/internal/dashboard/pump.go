@@ -44,6 +44,7 @@ type change struct {
 	Plan        *planView    `json:"plan,omitempty"`
 	Rounds      rounds       `json:"rounds,omitempty"`
 	Evaluations []evaluation `json:"evaluations,omitempty"`
+	Reported    []reported   `json:"reported,omitempty"`
 	Marks       []mark       `json:"marks,omitempty"`
 	Fleet       *fleet       `json:"fleet,omitempty"`
 }
@@ -135,6 +136,7 @@ func (p *pump) turn() {
 	}
 	c := &change{}
 	c.Rounds, c.Evaluations = split(update.Points)
+	c.Reported = reportedOf(update.Points)
 	for i := range update.Marks {
 		c.Marks = append(c.Marks, marked(&update.Marks[i]))
 		p.planStale = true // a change, a rollback or a survey
@@ -203,6 +205,7 @@ func (b *Board) snapshot() *change {
 	c := &change{Version: version.String(), Status: statusOf(run.Status()), Plan: b.planNow(run),
 		Fleet: &f, Marks: []mark{}}
 	c.Rounds, c.Evaluations = split(points)
+	c.Reported = reportedOf(points)
 	for i := range marks {
 		c.Marks = append(c.Marks, marked(&marks[i]))
 	}

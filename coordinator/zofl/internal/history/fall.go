@@ -85,7 +85,8 @@ func (h *History) watchFall(e *report.Event, at time.Time) {
 		return
 	}
 	rounds := run.Plan().Rounds
-	if e.Round != halfOf(rounds) && (rounds == 0 || e.Round != rounds) {
+	last := e.Kind == report.RunEnded || rounds > 0 && e.Round == rounds
+	if !last && e.Round != halfOf(rounds) {
 		return
 	}
 	text := h.NoFall()

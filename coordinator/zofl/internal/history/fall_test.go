@@ -44,6 +44,11 @@ func TestEndedWorse(t *testing.T) {
 	if text := h.NoFall(); !strings.Contains(text, "worse than it began: the loss was 0") {
 		t.Errorf("at its end: %q", text)
 	}
+	record(t, &h, report.Event{Kind: report.RunEnded, N: 7, Round: 5})
+	_, marks := h.Snapshot(0)
+	if last := marks[len(marks)-1]; last.Kind != NoFall || !strings.Contains(last.Text, "worse") {
+		t.Errorf("the last mark is %+v", last)
+	}
 }
 
 // TestNoFall: after half of its rounds, a run whose loss has not fallen gets one mark. Runs that

@@ -31,6 +31,10 @@ type History struct {
 	keeper  *keeper       // nil: in memory alone
 	logger  *slog.Logger  // nil: nothing is logged
 
+	reports reports   // that no point has yet
+	summed  time.Time // when an ended run's were added
+	over    bool      // the run has ended
+
 	within time.Duration // how long a store may take; 0: storeWithin
 }
 
@@ -60,10 +64,16 @@ func (h *History) Record(e report.Event) error {
 		}
 	case report.Evaluated:
 		h.addEvaluation(run, &e, at)
+	case report.Reported:
+		h.heard(&e, at)
 	default:
 		h.reprice(&e)
 		if m, ok := markOf(&e, at); ok {
 			h.addMark(m)
+		}
+		if e.Kind == report.RunEnded {
+			h.ended()
+			h.watchFall(&e, at)
 		}
 	}
 	return nil
@@ -113,6 +123,9 @@ func (h *History) find(n uint64) (int, bool) {
 func (h *History) addPoint(p Point) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if len(h.reports) > 0 {
+		p.Reported, h.reports = h.reports.summary(), nil
+	}
 	h.put(p)
 	h.tell(line{Point: &p})
 }
@@ -125,6 +138,9 @@ func (h *History) put(p Point) {
 		return
 	}
 	p.Evaluation = cmp.Or(p.Evaluation, h.points[i].Evaluation)
+	if p.Reported == nil {
+		p.Reported = h.points[i].Reported
+	}
 	h.points[i] = p
 }
 
@@ -183,14 +199,15 @@ func (h *History) tell(l line) {
 	}
 }
 
-// begin prepares the history for another coordinator, whose log ends with record last.
-func (h *History) begin(r Run, last uint64, dropped []report.Drop, logger *slog.Logger) {
+// begin prepares the history for another coordinator with a status.
+func (h *History) begin(r Run, s *report.Status, logger *slog.Logger) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.run, h.price, h.dropped, h.logger = r, price{}, dropped, logger
-	i, _ := h.find(last + 1)
+	h.run, h.price, h.dropped, h.logger = r, price{}, s.Counters.Drops(), logger
+	h.over = s.State == report.Ended
+	i, _ := h.find(s.N + 1)
 	h.points = h.points[:i:i]
-	h.marks = slices.DeleteFunc(slices.Clone(h.marks), func(m Mark) bool { return m.N > last })
+	h.marks = slices.DeleteFunc(slices.Clone(h.marks), func(m Mark) bool { return m.N > s.N })
 	h.settle()
 }
 

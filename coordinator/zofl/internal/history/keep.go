@@ -42,10 +42,10 @@ type keeper struct {
 // calls Lead again.
 func (h *History) Lead(ctx context.Context, r Run, s Store, logger *slog.Logger) (stop func()) {
 	status := r.Status()
-	h.begin(r, status.N, status.Counters.Drops(), logger)
+	h.begin(r, &status, logger)
 	if s == nil {
 		h.addMark(began(&status))
-		return func() {}
+		return h.flush
 	}
 	k := &keeper{h: h, store: s, logger: logger, last: status.N, wake: make(chan struct{}, 1),
 		within: cmp.Or(h.within, storeWithin)}
@@ -67,6 +67,7 @@ func (k *keeper) start(ctx context.Context, late bool) (stop func()) {
 		k.run(ctx, stopping, late)
 	}()
 	return func() {
+		k.h.flush()
 		k.h.mu.Lock()
 		k.h.keeper = nil
 		k.h.mu.Unlock()

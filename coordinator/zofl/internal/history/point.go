@@ -11,7 +11,7 @@ import (
 // A Point describes the round that record N committed. Each record has at most one point.
 //
 // If record N is not a round's but devices evaluated the state after it, the point has only N,
-// Round, Time, Queries and Evaluation; see [Point.IsRound].
+// Round, Time, Queries and Evaluation, and perhaps Reported; see [Point.IsRound].
 type Point struct {
 	N     uint64    `json:"n"`     // its record
 	Round uint64    `json:"round"` // the last round in the log up to N; a rollback takes it back
@@ -49,6 +49,9 @@ type Point struct {
 	Epsilon       float64 `json:"epsilon,omitempty"` // spent by a device in every round
 
 	Evaluation *Evaluation `json:"evaluation,omitempty"` // of the state after record N
+
+	// Reported are numbers of the apps' own, by name, since the point before.
+	Reported map[string]Reported `json:"reported,omitempty"`
 }
 
 // IsRound says whether record N committed a round.

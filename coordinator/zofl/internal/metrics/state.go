@@ -43,7 +43,9 @@ var (
 	differing     = describe("differing_devices", "Devices with another digest than the right one.")
 	suspects      = describe("suspect_devices", "Members whose contributions stand out, at most 8.")
 	logFails      = describe("log_failing", "1 if the log does not take a record.")
-	deviceBytes   = describe("device_round_bytes",
+	reported      = describe("reported",
+		"Numbers that the apps reported last, by name: median, min and max over devices.", "name", "of")
+	deviceBytes = describe("device_round_bytes",
 		"Bytes at a device's socket in a round that it takes part in, by the plan.", "direction")
 	deviceQueries = describe("device_queries_total",
 		"Losses that a device in every round has evaluated, by the plan.")
@@ -81,6 +83,11 @@ func (s state) Collect(out chan<- prometheus.Metric) {
 			c.gauge(metric, history.OrNaN(x), name)
 		}
 		c.gauge(evaluators, float64(evaluated.Evaluation.Devices))
+	}
+	for name, r := range m.history.LastReported() {
+		c.gauge(reported, r.Median, name, "median")
+		c.gauge(reported, r.Min, name, "min")
+		c.gauge(reported, r.Max, name, "max")
 	}
 }
 

@@ -69,6 +69,7 @@ func (d *Desk) Status() Status {
 	status := StatusOf(d.c.Status())
 	status.Version = version.String()
 	status.Tags = d.watch.Rounds().Tags()
+	status.Reported = d.watch.Rounds().LastReported()
 	status.NoFall = cmp.Or(d.watch.Rounds().NotFound(), d.watch.Rounds().NoFall())
 	if d.watch.Banned != nil {
 		status.Banned = d.watch.Banned(time.Now())

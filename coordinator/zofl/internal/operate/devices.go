@@ -16,7 +16,7 @@ import (
 type Device struct {
 	ID       string     `json:"id"`
 	Slot     uint32     `json:"slot"`
-	State    string     `json:"state"`               // present, silent, away, left, retired, left out
+	State    string     `json:"state"`               // such as present, see report.DeviceState
 	LastSeen *time.Time `json:"last_seen,omitempty"` // nil: never since the coordinator started
 	// Silence is the seconds since LastSeen, by the coordinator's clock.
 	Silence  float64    `json:"silence_seconds,omitempty"`
@@ -42,6 +42,8 @@ type Device struct {
 	Battery  uint8  `json:"battery_percent,omitempty"`
 	Power    string `json:"power,omitempty"`   // battery, charging
 	Network  string `json:"network,omitempty"` // unmetered, metered
+	// Reported are the last numbers that its app reported, by name.
+	Reported map[string]float64 `json:"reported,omitempty"`
 }
 
 // Tells returns what a device says about itself. The conditions that may keep the device from work
@@ -72,6 +74,7 @@ func deviceOf(d *report.Device, now time.Time) Device {
 		Record: d.Record, Behind: d.Behind, Contributions: d.Contributions,
 		Program: d.About.Program, Platform: d.About.Platform, Battery: d.About.Battery,
 		Power: d.About.Power.String(), Network: d.About.Network.String(),
+		Reported: d.Values,
 	}
 	if !d.LastSeen.IsZero() {
 		seen := d.LastSeen.UTC().Truncate(time.Millisecond)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 	"github.com/zofl/zofl/plan/dp"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -59,8 +60,10 @@ type Status struct {
 	Privacy    *dp.Budget  `json:"privacy,omitempty"`         // spent by a device in every round
 	Planned    *dp.Budget  `json:"privacy_planned,omitempty"` // what all rounds will spend
 	Evaluation *Evaluation `json:"evaluation,omitempty"`
-	Digests    []Digests   `json:"digests,omitempty"`
-	Reference  *Reference  `json:"reference,omitempty"`
+	// Reported are the last numbers of the apps' own, by name.
+	Reported  map[string]history.Reported `json:"reported,omitempty"`
+	Digests   []Digests                   `json:"digests,omitempty"`
+	Reference *Reference                  `json:"reference,omitempty"`
 
 	// Pending says that the coordinator accepted the command but has not completed it: the command
 	// waits for the open round, or for the log.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 	"github.com/zofl/zofl/coordinator/zofl/internal/tfevents"
@@ -18,6 +19,14 @@ func scalars(p *history.Point) (list []tfevents.Scalar) {
 			if v := f.Of(p); !math.IsNaN(v) {
 				list = append(list, tfevents.Scalar{Tag: f.Name, Value: v})
 			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Reported)) {
+		r, name := p.Reported[name], strings.ReplaceAll(name, "/", ".") // a slash makes a folder
+		list = append(list, tfevents.Scalar{Tag: "reported/" + name, Value: r.Median})
+		if r.Reporters > 1 {
+			list = append(list, tfevents.Scalar{Tag: "reported_min/" + name, Value: r.Min},
+				tfevents.Scalar{Tag: "reported_max/" + name, Value: r.Max})
 		}
 	}
 	if p.Evaluation == nil {

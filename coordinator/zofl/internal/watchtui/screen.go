@@ -99,7 +99,9 @@ func (m *Model) roundParts() (parts []string) {
 		parts = append(parts, terminal.Count(p.Declines, "decline"))
 	}
 	s := m.status
-	add("%d of %d present", s.Present, s.Members)
+	if s.End == "" {
+		add("%d of %d present", s.Present, s.Members)
+	}
 	if asks := s.Asks(); asks != "" {
 		add("asks for %s", terminal.Plain(asks))
 	} else if s.Asked > 0 {

@@ -82,7 +82,7 @@ export class Fleet {
 
   #controls() {
     const find = document.getElementById("find"), where = document.getElementById("where");
-    for (const s of ["present", "silent", "away", "left", "left out", "retired"]) {
+    for (const s of ["present", "silent", "away", "left", "left out", "retired", "ended"]) {
       where.append(element("option", { value: s, text: s }));
     }
     let wait = 0;

@@ -42,6 +42,12 @@ func printCSV(out io.Writer, points []history.Point) error {
 	for _, name := range names {
 		line = append(line, "metrics."+name)
 	}
+	reported := history.ReportedNames(points)
+	for _, name := range reported {
+		for _, of := range []string{"", ".min", ".max", ".reporters"} {
+			line = append(line, "reported."+name+of)
+		}
+	}
 	err := w.Write(line)
 	for i := range points {
 		p := &points[i]
@@ -62,10 +68,23 @@ func printCSV(out io.Writer, points []history.Point) error {
 			}
 			line = append(line, cell)
 		}
+		for _, name := range reported {
+			line = append(line, reportedCells(p, name)...)
+		}
 		err = errors.Join(err, w.Write(line))
 	}
 	w.Flush()
 	return errors.Join(err, w.Error())
+}
+
+// reportedCells are the cells of a reported value: its median, least and greatest, and how many
+// reported it.
+func reportedCells(p *history.Point, name string) []string {
+	r, has := p.Reported[name]
+	if !has {
+		return make([]string, 4)
+	}
+	return []string{number(r.Median), number(r.Min), number(r.Max), fmt.Sprint(r.Reporters)}
 }
 
 // printHistory prints a table of points. Rows for marks stand between the points.
@@ -74,6 +93,10 @@ func printHistory(out io.Writer, points []history.Point, marks []history.Mark) {
 	header := []any{"record", "round", "time (UTC)", "loss", "seconds", "devices", "late", "declines",
 		"rejected"}
 	for _, name := range names {
+		header = append(header, name)
+	}
+	reported := history.ReportedNames(points)
+	for _, name := range reported {
 		header = append(header, name)
 	}
 	t := cli.NewTable(out, append(header, "note")...)
@@ -95,6 +118,13 @@ func printHistory(out io.Writer, points []history.Point, marks []history.Mark) {
 		}
 		for _, name := range names {
 			row = append(row, short(p.Metric(name)))
+		}
+		for _, name := range reported {
+			cell := ""
+			if r, has := p.Reported[name]; has {
+				cell = short(&r.Median)
+			}
+			row = append(row, cell)
 		}
 		note := ""
 		switch {

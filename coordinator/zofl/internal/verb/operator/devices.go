@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -30,11 +32,13 @@ func devicesCommand() *cobra.Command {
   left      if it said goodbye
   left out  if sums leave it out, because it sent false keys or shares; the note says more
   retired   if zofl retire removed it
+  ended     if it was present when the run ended
 
 A round waits for present devices only. The others keep their slots, and are present again
 when they come back, except retired ones and those left out. Times, latency, declines and the
 last record that a device contributed to are what this coordinator has seen since it began.
-The note ends with what the device tells about itself. An open roster lists nobody.`,
+The note ends with what the device tells about itself, and the numbers that its app
+reported. An open roster lists nobody.`,
 		Example: `  zofl devices --url nats://127.0.0.1:4222 --run kitchen`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -144,6 +148,9 @@ func noteOn(d *operate.Device) string {
 	}
 	if text := d.Tells(); text != "" {
 		notes = append(notes, text)
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Reported)) {
+		notes = append(notes, fmt.Sprintf("%s %.4g", name, d.Reported[name]))
 	}
 	return strings.Join(notes, ", ")
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
 	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
+	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 )
@@ -214,8 +215,8 @@ func printStatus(out io.Writer, s *operate.Status) {
 		{"rounds", s.Rounds},
 		{"epoch", s.Epoch},
 		{"members", s.Members},
-		{"present", s.Present},
 	})
+	t.AppendIf(s.End == "", "present", s.Present)
 	t.AppendIf(s.Key != "", "key", s.Key)
 	t.AppendIf(s.Phase > 0, "phase", fmt.Sprintf("%d of 2", s.Phase))
 	t.AppendIf(s.Asks() != "", "asks for", s.Asks())
@@ -233,6 +234,9 @@ func printStatus(out io.Writer, s *operate.Status) {
 	if e := s.Evaluation; e != nil {
 		t.AppendRow(table.Row{fmt.Sprintf("metrics after record %d", e.N),
 			fmt.Sprintf("%s, from %s", metricsOf(e), terminal.Count(e.Devices, "device"))})
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Reported)) {
+		t.AppendRow(table.Row{"reported " + name, reportedOf(s.Reported[name])})
 	}
 	for _, d := range s.Digests {
 		for _, digest := range slices.Sorted(maps.Keys(d.Devices)) {
@@ -262,6 +266,15 @@ func metricsOf(e *operate.Evaluation) string {
 		list = append(list, text)
 	}
 	return strings.Join(list, ", ")
+}
+
+// reportedOf writes what apps reported under one name.
+func reportedOf(r history.Reported) string {
+	if r.Reporters == 1 {
+		return fmt.Sprintf("%.4g", r.Median)
+	}
+	return fmt.Sprintf("median %.4g, from %.4g to %.4g, of %s", r.Median, r.Min, r.Max,
+		terminal.Devices(r.Reporters))
 }
 
 // printVectors appends the rows about vectors. Only runs with transport=dense have such rows.

@@ -6,6 +6,7 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/plan/dp"
+	"github.com/zofl/zofl/wire/deviceinfo"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -36,9 +37,10 @@ type event struct {
 	Fields       []string  `json:"fields,omitempty"`
 
 	// Privacy is how much of each device's privacy the records up to N have spent.
-	Privacy *dp.Budget       `json:"privacy,omitempty"`
-	Survey  *survey.Result   `json:"survey,omitempty"`
-	Digests *operate.Digests `json:"digests,omitempty"`
+	Privacy *dp.Budget        `json:"privacy,omitempty"`
+	Survey  *survey.Result    `json:"survey,omitempty"`
+	Digests *operate.Digests  `json:"digests,omitempty"`
+	Values  deviceinfo.Values `json:"values,omitempty"`
 }
 
 func eventOf(e report.Event) event {
@@ -80,6 +82,8 @@ func eventOf(e report.Event) event {
 		out.ID, out.Present, out.Reason, out.Seconds = e.ID, &e.Members, e.Reason, e.Seconds
 	case report.SameID:
 		out.ID = e.ID
+	case report.Reported:
+		out.ID, out.Values = e.ID, e.Values
 	case report.JoinRefused, report.Unused, report.Suspected:
 		out.ID, out.Reason = e.ID, e.Reason
 	}
