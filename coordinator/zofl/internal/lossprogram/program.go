@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/pause"
+	"github.com/zofl/zofl/wire/deviceinfo"
 )
 
 // Config says which program to ask.
@@ -43,11 +44,12 @@ const (
 
 // A Program computes the losses of one or more devices.
 type Program struct {
-	cfg   Config
-	hello hello
-	turn  chan struct{} // holds one token: whose turn it is to ask
-	file  *sharedFile   // nil until the first request; only the holder of turn may use it
-	lock  *os.File      // nil: none
+	cfg     Config
+	hello   hello
+	turn    chan struct{} // holds one token: whose turn it is to ask
+	reports reports
+	file    *sharedFile // nil until the first request; only the holder of turn may use it
+	lock    *os.File    // nil: none
 
 	mu      sync.Mutex
 	current *talk // nil while no program runs
@@ -67,7 +69,8 @@ func Start(ctx context.Context, cfg Config) (*Program, error) {
 	if cfg.Patience == 0 {
 		cfg.Patience = 5 * time.Second
 	}
-	p := &Program{cfg: cfg, turn: make(chan struct{}, 1), ended: make(chan struct{})}
+	p := &Program{cfg: cfg, turn: make(chan struct{}, 1), ended: make(chan struct{}),
+		reports: reports{logger: cfg.Logger, kept: deviceinfo.Values{}}}
 	p.turn <- struct{}{}
 	if cfg.Lock != "" {
 		var err error
@@ -118,7 +121,7 @@ func (p *Program) begin(ctx context.Context, first bool) error {
 		}
 		in, out, hang = c.stdout, c.stdin, c.kill
 	}
-	t := newTalk(in, out, p.cfg.Patience, hang)
+	t := newTalk(in, out, p.cfg.Patience, hang, &p.reports)
 	p.mu.Lock()
 	p.child, p.mapped = c, false
 	p.mu.Unlock()

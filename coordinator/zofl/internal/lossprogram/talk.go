@@ -21,6 +21,7 @@ type talk struct {
 	out      io.Writer
 	patience time.Duration // how long a late answer is waited for
 	hang     func()        // ends the program; called once
+	reports  *reports
 
 	owed    atomic.Bool // the program owes an answer
 	late    bool        // a request ended before its answer came: ignore the answer
@@ -33,10 +34,11 @@ type talk struct {
 	spoke atomic.Bool   // the program has computed something
 }
 
-// newTalk starts a talk that reads answers from in until in ends. The talk calls hang when the
-// program must end.
-func newTalk(in io.Reader, out io.Writer, patience time.Duration, hang func()) *talk {
-	t := &talk{out: out, patience: patience, hang: hang, answers: make(chan string, 1),
+// newTalk starts a talk that reads answers and reports from in until in ends. The talk calls hang
+// when the program must end.
+func newTalk(in io.Reader, out io.Writer, patience time.Duration, hang func(),
+	r *reports) *talk {
+	t := &talk{out: out, patience: patience, hang: hang, reports: r, answers: make(chan string, 1),
 		ended: make(chan struct{})}
 	t.overdue = time.AfterFunc(time.Hour, func() {
 		t.fail(fmt.Errorf("did not answer within %v after the end of a round", patience))
@@ -59,16 +61,21 @@ func (t *talk) listen(in io.Reader) {
 			t.fail(err)
 			return
 		}
-		stray := line
-		if more, _ := lines.Peek(lines.Buffered()); len(more) > 0 { // no request has asked for this
-			stray, _, _ = bytes.Cut(more, []byte{'\n'})
+		if bytes.HasPrefix(line, []byte(reportVerb)) {
+			t.reports.take(string(line))
+			continue
+		}
+		unasked := line
+		more, _ := lines.Peek(lines.Buffered())
+		if after := stray(more); after != nil { // no request has asked for this
+			unasked = after
 		} else if t.owed.CompareAndSwap(true, false) {
 			t.overdue.Stop()
 			t.answers <- string(bytes.TrimSuffix(line, []byte{'\n'}))
 			continue
 		}
 		t.fail(fmt.Errorf("said %q, unasked: print to standard error instead",
-			clip(string(bytes.TrimSpace(stray)))))
+			clip(string(bytes.TrimSpace(unasked)))))
 		return
 	}
 }

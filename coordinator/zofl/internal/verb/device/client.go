@@ -40,6 +40,7 @@ type deviceFlags struct {
 	logFormat              cli.LogFormat
 	live                   *terminal.Live // see line
 	out                    string         // file for the model, "" for none
+	began                  func(*client.Client)
 }
 
 func (d *deviceFlags) flags(cmd *cobra.Command) {
@@ -173,6 +174,9 @@ func (d *deviceFlags) part(cmd *cobra.Command, cfg client.Config) error {
 	c, err := client.New(cfg)
 	if err != nil {
 		return cli.Usage(err)
+	}
+	if d.began != nil {
+		d.began(c)
 	}
 	err = cli.Stopped(cmd.Context(), c.Run(cmd.Context()))
 	if err = cli.Classify(err); errors.Is(err, plan.ErrRunKey) {

@@ -46,6 +46,7 @@ killed with its children when it hangs. Its standard error goes to the log.`,
 				}
 			}()
 			cmd.SetContext(ctx)
+			d.began = func(c *client.Client) { program.ReportTo(c.Report) }
 			err = d.take(cmd, client.Config{Objective: program.Objective(d.id), NotStrict: !strict})
 			if errors.Is(err, client.ErrLoss) {
 				err = fmt.Errorf("%w: --strict=false", err)
