@@ -33,5 +33,8 @@ func (f *serveFlags) check(cmd *cobra.Command) error {
 		"system-url", "system-creds")
 	refuse(f.offer.file == "", "it names tensors of the file of --offer: add that, or leave this out",
 		"train")
-	return failed
+	if failed != nil {
+		return failed
+	}
+	return f.alerts.check(cmd)
 }

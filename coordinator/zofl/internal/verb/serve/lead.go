@@ -80,12 +80,19 @@ func (f *serveFlags) serve(cmd *cobra.Command) error {
 		defer spans.Close()
 		seen = append(seen, spans)
 	}
+	leads := func(*coordinator.Coordinator) {}
+	if f.alerts.any() {
+		alerts := f.alerts.start(kept, logger)
+		defer alerts.Close()
+		seen = append(seen, alerts)
+		leads = func(c *coordinator.Coordinator) { alerts.Lead(c) }
+	}
 	watch := &operate.Watch{Next: seen, History: kept}
 	if f.doorman != nil {
 		watch.Banned = f.doorman.Banned
 	}
 	for {
-		err := f.lead(ctx, nc, out, watch, page, coordinator.Config{
+		err := f.lead(ctx, nc, out, watch, page, leads, coordinator.Config{
 			Conn: nc, Plan: f.plan, Log: log, Witnesses: f.witnesses, Linger: f.linger,
 			Recorder: watch, Logger: logger, AcceptLoss: f.acceptLoss,
 			BeginAnew: f.beginAnew, Allow: allow, JoinRate: f.joinRate, Key: f.private,
@@ -142,7 +149,8 @@ func maxBytes(log runlog.Log) int64 {
 // lead waits until this coordinator has the lead of the log. It then coordinates the run until the
 // run ends or another coordinator takes the lead.
 func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
-	watch *operate.Watch, page *page, cfg coordinator.Config) error {
+	watch *operate.Watch, page *page, leads func(*coordinator.Coordinator),
+	cfg coordinator.Config) error {
 	c, err := coordinator.New(ctx, cfg)
 	if err != nil {
 		return err
@@ -161,6 +169,7 @@ func (f *serveFlags) lead(ctx context.Context, nc *nats.Conn, out *printer,
 		return err
 	}
 	page.lead(c, desk)
+	leads(c)
 	defer func() {
 		if err := stop(); err != nil && !errors.Is(err, nats.ErrConnectionClosed) {
 			cfg.Logger.Warn("operator's service", "err", err)

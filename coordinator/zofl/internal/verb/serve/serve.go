@@ -45,6 +45,7 @@ type serveFlags struct {
 	secure             bool // the run has secure aggregation
 	keyFile            string
 	offer              offerFlags
+	alerts             alertFlags
 	traces             string             // address of a collector, "" for none
 	private            ed25519.PrivateKey // signs; nil: nothing is signed
 	doorman            *enrol.Guard       // of the broker of --auth; nil without
@@ -80,6 +81,7 @@ records survive. serve refuses a log that has lost records, and says what to do.
 	f.web.flags(cmd)
 	f.http.flags(cmd)
 	f.offer.flags(cmd)
+	f.alerts.flags(cmd)
 	fs := cmd.Flags()
 	fs.StringVar(&f.store, "store", "",
 		"directory of the log, and of JetStream where serve starts the broker")
