@@ -7,12 +7,13 @@ import os
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import SupportsFloat
 
 import numpy as np
 
@@ -21,7 +22,8 @@ from .binary import Flag, arguments
 from .calls import functions
 from .errors import Error
 from .process import Child, Event, log
-from .protocol import Evaluate, Gradient, Loss, Losses, Vector
+from .protocol import Evaluate, Gradient, Loss, Losses, Report, Vector
+from .report import Reporter
 from .talk import talk
 
 _TURN = 0.5  # seconds: on Windows Ctrl-C does not end a wait without an end
@@ -56,7 +58,8 @@ class Device:
     trying.
 
     store is a directory for the device's state, which survives crashes. progress(event) is called
-    from another thread, with what `zofl client --json` prints. Other flags of `zofl client` are
+    from another thread, with what `zofl client --json` prints. report() returns numbers of your own
+    by name, which the run keeps as curves; see the method report. Other flags of `zofl client` are
     arguments too, with _ for -: creds="pi-1.creds", secret="kitchen.key", memory=2048.
 
     run() takes part here; start() and wait() do in a thread, as does a with statement:
@@ -69,7 +72,8 @@ class Device:
                  losses: Losses | None = None, gradient: Gradient | None = None,
                  evaluate: Evaluate | None = None, dim: int, samples: int = 0,
                  points: int = 16, store: str | os.PathLike[str] | None = None,
-                 progress: Callable[[Event], None] | None = None, strict: bool = True,
+                 progress: Callable[[Event], None] | None = None,
+                 report: Report | None = None, strict: bool = True,
                  **flags: Flag) -> None:
         if dim < 1:
             raise ValueError(f"dim={dim}: give the plan's dim, the number of parameters")
@@ -77,6 +81,7 @@ class Device:
                                     points=points)
         self._flags: dict[str, Flag] = {"url": url, "run": run, "id": id, "store": store, **flags}
         self._progress, self._strict = progress, strict
+        self._reporter = Reporter(report)
         self._lock = threading.Lock()
         self._child: Child | None = None
         self._stopped = False
@@ -108,8 +113,9 @@ class Device:
             try:
                 talk(self._functions, "exec", f"--out={model}", *arguments(self._flags),
                      f"--strict={str(self._strict).lower()}",
-                     heard=self._heard, began=self._began)
+                     heard=self._heard, began=self._began, answered=self._reporter.ask)
             finally:
+                self._reporter.began(None)
                 with self._lock:
                     self._child, self._stopped = None, False
             x = loaded(model) if model.exists() else np.empty(0, np.float32)
@@ -139,6 +145,17 @@ class Device:
                 raise
             raise TimeoutError(f"the device still takes part after {timeout} seconds") from None
 
+    def report(self, values: Mapping[str, SupportsFloat] | None = None,
+               /, **named: SupportsFloat) -> None:
+        """Reports numbers of your own: report(temperature=31.5), report({"train/loss": 0.3}).
+
+        The coordinator's dashboard, history and metrics show the median, the least and the greatest
+        of the devices' values. Nobody trains with them; the coordinator sees them, whatever the
+        plan hides. Call it as often as you like, also in loss: the last value is sent, four times a
+        second at first, later every ten seconds. NaN is not sent.
+        """
+        self._reporter.report({**(values or {}), **named})
+
     def stop(self) -> None:
         """Ends run() from another thread: the device's state is stored."""
         with self._lock:
@@ -160,6 +177,7 @@ class Device:
             self._child = child
             if self._stopped:
                 child.stop()
+        self._reporter.began(child)
 
     def _heard(self, event: Event) -> None:
         waits = event.get("reason", "") if event.get("event") == "waiting" else self._waits

@@ -43,7 +43,7 @@ class Child:
                  ended: Callable[[], None] = lambda: None) -> None:
         self._heard, self._told, self._ended = heard, told, ended
         self._errors: deque[str] = deque(maxlen=100)  # the last lines of standard error
-        self._stopping = False
+        self._stopping, self._writing = False, threading.Lock()
         new_group: dict[str, Any] = {"start_new_session": True}
         if sys.platform == "win32":
             new_group = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
@@ -83,10 +83,11 @@ class Child:
             yield line.decode("utf-8", "surrogateescape")
 
     def answer(self, line: str) -> None:
-        """Answers a request. That the program is gone shows in its exit code."""
+        """Writes an answer, or a report. That the program is gone shows in its exit code."""
         try:
-            self._in.write(line.encode("ascii") + b"\n")
-            self._in.flush()
+            with self._writing:
+                self._in.write(line.encode("ascii") + b"\n")
+                self._in.flush()
         except (OSError, ValueError):  # ValueError: stop() closed it
             pass
 

@@ -7,7 +7,7 @@ import logging
 import math
 import mmap
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, SupportsFloat, Union
 
@@ -32,6 +32,7 @@ class Metrics(NamedTuple):
 
 Evaluate = Callable[..., Union[Metrics, Sequence[SupportsFloat]]]
 Progress = Callable[[dict[str, Any]], bool]  # takes an event; whether to end what goes on
+Report = Callable[[], Mapping[str, SupportsFloat]]
 
 _LONGEST = 1000  # bytes of an error's text
 _AT_ONCE = 1 << 22  # numbers of a request that a loss of one point is asked for at once

@@ -14,10 +14,11 @@ _PATIENCE = "10000h"
 
 def talk(functions: Functions, *command: str, heard: Heard,
          began: Callable[[Child], None] = lambda child: None,
-         strict: bool = False) -> None:
+         strict: bool = False, answered: Callable[[], None] = lambda: None) -> None:
     """Starts a command with --stdio --json, and computes the losses that it asks for.
 
-    What a function raises costs a device its round; with strict it ends the command.
+    What a function raises costs a device its round; with strict it ends the command. After each
+    answer answered is called.
     """
     answers = Answers(functions, strict)
     try:
@@ -26,6 +27,7 @@ def talk(functions: Functions, *command: str, heard: Heard,
             began(child)
             for request in child.requests():
                 child.answer(answers.answer(request))
+                answered()
             child.check()
     finally:
         answers.close()
