@@ -186,8 +186,8 @@ func (l *Link) Step(ctx context.Context, frame []byte) ([]byte, error) {
 }
 
 // Join asks for a slot, the plan and the current announcement. The coordinator takes the app's
-// numbers only from a member, so Join keeps them until the device is one. The error wraps a [LaterError] if
-// the run takes no device now.
+// numbers only from a member, so Join keeps them until the device is one. The error wraps a
+// [LaterError] if the run takes no device now.
 func (l *Link) Join(
 	ctx context.Context, known *wire.Known, member bool,
 ) (wire.JoinReply, error) {
