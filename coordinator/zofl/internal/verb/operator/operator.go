@@ -274,7 +274,7 @@ func reportedOf(r history.Reported) string {
 		return fmt.Sprintf("%.4g", r.Median)
 	}
 	return fmt.Sprintf("median %.4g, from %.4g to %.4g, of %s", r.Median, r.Min, r.Max,
-		terminal.Devices(r.Reporters))
+		terminal.Count(r.Reporters, "device"))
 }
 
 // printVectors appends the rows about vectors. Only runs with transport=dense have such rows.
