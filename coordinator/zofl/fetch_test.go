@@ -15,6 +15,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/offer"
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/wire"
@@ -74,6 +75,52 @@ func TestFetchTheModel(t *testing.T) {
 	}
 	refused(t, r.device("c", kitchenDim, begin(modelFile("model.npz"), sum)...),
 		[]string{"--fetch", "model.npz"})
+}
+
+// TestFetchWithoutAFlag: a device without --initial begins with what the coordinator offers, in any
+// format. With a store it fetches once.
+func TestFetchWithoutAFlag(t *testing.T) {
+	t.Parallel()
+	for name, train := range map[string][]string{
+		"model.safetensors": {"--train", "head.*"}, "model.npz": {"--train", "head.*"},
+		"model.onnx": {"--train", "head.*"}, "model.npy": nil, "model.f32": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			begin := append([]string{"--initial", modelFile(name)}, train...)
+			r := startModelRun(t, []string{"--offer", modelFile(name)}, begin...)
+			dim := dimOf(t, r.plan)
+			store := filepath.Join(r.dir, "store")
+			if err := r.device("a", dim, "--store", store); err != nil {
+				t.Fatal(err)
+			}
+			kept, err := os.ReadFile(filepath.Join(store, "initial"))
+			if err != nil || len(kept) != 4*dim {
+				t.Errorf("the store keeps %d bytes of %d parameters: %v", len(kept), dim, err)
+			}
+			if err := r.device("b", dim, begin...); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestNobodyOffers: a device without --initial in a run of a given model ends, and says so.
+func TestNobodyOffers(t *testing.T) {
+	t.Parallel()
+	file, _ := newModel(t)
+	r := startModelRun(t, nil, "--initial", file, "--train", "head")
+	err := r.device("a", kitchenDim)
+	refused(t, err, []string{"--initial is missing", "nobody offers", "--offer"})
+}
+
+func dimOf(t *testing.T, name string) int {
+	t.Helper()
+	p, err := cli.ReadPlan(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int(p.Dim)
 }
 
 func TestFetchFlags(t *testing.T) {

@@ -1,21 +1,19 @@
 package planfile
 
-import "github.com/zofl/zofl/plan"
-
-// longest is the length of the longest name that nearest compares, because a file can have a name
+// longest is the length of the longest name that Nearest compares, because a file can have a name
 // of a megabyte.
 const longest = 64
 
-// nearest returns the name of the field that most resembles name, or "" if no field is within about
-// a third of the letters of name.
-func nearest(name string, fields []plan.Field) (like string) {
+// Nearest returns the one of the names that most resembles name, or "" if none is within about a
+// third of the letters of name.
+func Nearest(name string, names []string) (like string) {
 	if len(name) > longest {
 		return ""
 	}
 	least := (len(name)+1)/3 + 1
-	for _, f := range fields {
-		if n := edits(name, f.Name); n < least {
-			like, least = f.Name, n
+	for _, other := range names {
+		if n := edits(name, other); n < least {
+			like, least = other, n
 		}
 	}
 	return like

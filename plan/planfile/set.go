@@ -86,13 +86,20 @@ func find(name, value string) (plan.Field, error) {
 	f, ok := plan.FieldNamed(name)
 	if !ok {
 		remedy := "no field has this name; `zofl plan --fields` lists them"
-		if like := nearest(name, plan.Fields()); like != "" {
+		if like := Nearest(name, fieldNames()); like != "" {
 			remedy = "no field has this name: did you mean " + like +
 				"? `zofl plan --fields` lists them"
 		}
 		return plan.Field{}, &plan.Error{Field: name, Value: value, Remedy: remedy}
 	}
 	return f, nil
+}
+
+func fieldNames() (names []string) {
+	for _, f := range plan.Fields() {
+		names = append(names, f.Name)
+	}
+	return names
 }
 
 func set(f plan.Field, p *plan.Plan, text string) error {
@@ -127,13 +134,21 @@ func autoOf(f plan.Field, p *plan.Plan) *uint8 {
 	return nil
 }
 
+// meant asks whether the one of the names was meant that most resembles text.
+func meant(text string, names []string) string {
+	if like := Nearest(text, names); like != "" {
+		return ": did you mean " + like + "?"
+	}
+	return ""
+}
+
 // parse reads text into the field of p. The text of the error is the Remedy of a [plan.Error].
 func parse(f plan.Field, p *plan.Plan, text string) error {
 	switch v := f.At(p).(type) {
 	case *uint8:
 		choice := slices.Index(f.Choices(), text)
 		if choice < 0 || text == "" {
-			return errors.New("choose " + f.Range())
+			return errors.New("choose " + f.Range() + meant(text, f.Choices()))
 		}
 		*v = uint8(choice)
 	case *string:

@@ -31,7 +31,7 @@ type Program struct {
 func (p *Program) Flags(cmd *cobra.Command) {
 	p.named = "--"
 	cmd.Flags().IntVar(&p.dim, "dim", 0,
-		"number of parameters, for a program that says dim=0: the plan's dim")
+		"number of parameters, for a program that says dim=0; default: the plan's dim")
 	Help.Mark(cmd.Flags(), "dim")
 	p.shared(cmd)
 }

@@ -44,7 +44,7 @@ func (p *Program) Objective(id string) objective.Batched {
 }
 
 // Dim implements [objective.Objective].
-func (d *device) Dim() int { return d.p.hello.dim }
+func (d *device) Dim() int { return d.p.dim }
 
 // Samples implements [objective.Sampler].
 func (d *device) Samples() int { return d.p.hello.samples }
@@ -56,7 +56,7 @@ func (d *device) MayWork(objective.Work) bool { return d.p.Err() == nil }
 func (d *device) LossesAt(
 	ctx context.Context, x *objective.Points, b objective.Batch, losses []float64,
 ) error {
-	most := min(d.p.hello.points, x.Len())
+	most := min(d.p.points, x.Len())
 	return d.p.session(ctx, most, func(t *talk, file *sharedFile) error {
 		for from := 0; from < x.Len(); from += most {
 			n := min(most, x.Len()-from)

@@ -16,7 +16,6 @@ func TestStartFails(t *testing.T) {
 	for how, want := range map[string]string{
 		"silent": "did not answer hello within", "chatty": `answered "Welcome to my model!"`,
 		"exits": "the program ended: exit status 3: let it answer hello",
-		"any":   "give the plan's dim with --dim",
 	} {
 		cfg, _ := config(t, how)
 		cfg.Startup = await.Patience
@@ -47,6 +46,30 @@ func TestDimFromFlag(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
+	well(t, p)
+}
+
+// TestDimFromPlan: without a Dim in the Config, such a program gets the one of SetDim, and no more
+// numbers in a request than it can know room for.
+func TestDimFromPlan(t *testing.T) {
+	cfg, _ := config(t, "any")
+	p, err := Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if p.Dim() != 0 {
+		t.Errorf("dim %d before there is a plan", p.Dim())
+	}
+	p.hello.points = 16
+	for dim, points := range map[int]int{
+		testDim: 16, anyDimNumbers / 3: 3, anyDimNumbers + 1: 1,
+	} {
+		if p.SetDim(dim); p.Dim() != dim || p.points != points {
+			t.Errorf("%d parameters: %d points of %d", dim, p.points, p.Dim())
+		}
+	}
+	p.SetDim(testDim)
 	well(t, p)
 }
 

@@ -42,10 +42,16 @@ const (
 	lastPause  = 30 * time.Second
 )
 
+// anyDimNumbers bounds the numbers of a request, unless it is for a single point, to a program that
+// did not know the number of parameters when it said how many points it takes.
+const anyDimNumbers = 1 << 22
+
 // A Program computes the losses of one or more devices.
 type Program struct {
 	cfg     Config
 	hello   hello
+	dim     int           // of the model; 0: SetDim was not called yet
+	points  int           // of a request, at most
 	turn    chan struct{} // holds one token: whose turn it is to ask
 	reports reports
 	file    *sharedFile // nil until the first request; only the holder of turn may use it
@@ -93,6 +99,7 @@ func Start(ctx context.Context, cfg Config) (*Program, error) {
 		p.unlock()
 		return nil, err
 	}
+	p.dim, p.points = p.hello.dim, p.hello.points
 	own, stop := context.WithCancel(context.Background())
 	p.stop = stop
 	go p.keep(own)
@@ -100,10 +107,7 @@ func Start(ctx context.Context, cfg Config) (*Program, error) {
 }
 
 func (p *Program) checkDim() error {
-	switch given, dim := p.cfg.Dim, p.hello.dim; {
-	case dim == 0:
-		return errors.New("the program said dim=0, which means any: give the plan's dim with --dim")
-	case given != 0 && given != dim:
+	if given, dim := p.cfg.Dim, p.hello.dim; given != 0 && given != dim {
 		return fmt.Errorf("the program said dim=%d, and the plan's dim is %d: give both the same", dim,
 			given)
 	}
@@ -239,8 +243,15 @@ func (p *Program) now() (*talk, error) {
 	return p.current, nil
 }
 
-// Dim is the number of parameters.
-func (p *Program) Dim() int { return p.hello.dim }
+// Dim is the number of parameters; 0: the program takes any, and nobody has called SetDim.
+func (p *Program) Dim() int { return p.dim }
+
+// SetDim sets the number of parameters of a program that takes any, before the first request. A
+// program that did not know the number may have asked for more points than it has memory for: with
+// many parameters it gets fewer in a request.
+func (p *Program) SetDim(dim int) {
+	p.dim, p.points = dim, max(1, min(p.hello.points, anyDimNumbers/dim))
+}
 
 // Ended returns a channel that is closed when the program has ended for good: after Close, or after
 // its end if the program started this process. Err says why.

@@ -52,7 +52,7 @@ func (p *Program) session(
 
 // share makes a shared file of the given number of points.
 func (p *Program) share(points int) error {
-	file, err := newSharedFile(p.hello.dim, points)
+	file, err := newSharedFile(p.dim, points)
 	if err != nil {
 		return err
 	}

@@ -27,10 +27,8 @@ func CheckOffered(file string, train []string, p *plan.Plan) error {
 			"make the plan with zofl plan --initial %s", p.Initial, file)
 	}
 	c := Choice{File: file, Train: train, flag: "--offer"}
-	if len(train) == 0 && isModel(file) {
-		if c.Train, err = namedBy(p.Segments, file); err != nil {
-			return err
-		}
+	if err := c.trainNamed(p.Segments); err != nil {
+		return err
 	}
 	digest, dim, err := c.Digest()
 	if err != nil {
@@ -46,6 +44,24 @@ func CheckOffered(file string, train []string, p *plan.Plan) error {
 			digest, p.InitialDigest)
 	}
 	return nil
+}
+
+// ReadOffered returns the parameters of a plan's run in a file that the coordinator offered. The
+// caller compares them with the plan's digest.
+func ReadOffered(file string, p *plan.Plan) ([]float32, error) {
+	c := Choice{File: file, flag: "--offer"}
+	if err := c.trainNamed(p.Segments); err != nil {
+		return nil, err
+	}
+	return c.Read()
+}
+
+// trainNamed chooses the tensors that the plan's segments are named after, without --train.
+func (c *Choice) trainNamed(segments []plan.Segment) (err error) {
+	if len(c.Train) == 0 && isModel(c.File) {
+		c.Train, err = namedBy(segments, c.File)
+	}
+	return err
 }
 
 // namedBy returns the names of a file's tensors that segments are named after. namedBy returns nil

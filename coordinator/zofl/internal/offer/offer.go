@@ -55,7 +55,7 @@ type Request struct {
 	Conn    *nats.Conn
 	Run, ID string
 	Name    string // of the file; Get only compares the hash of an existing file
-	SHA256  string // of the file, in lower-case hexadecimal
+	SHA256  string // of the file, in lower-case hexadecimal; "": the caller checks the file
 	Most    uint64 // bytes that the file may have; without it the sender alone would decide
 	// Get calls Waiting with the reason why no piece comes, once for each reason. Get then goes on.
 	Waiting func(reason string)
@@ -101,7 +101,16 @@ func (r *Request) Get(ctx context.Context) error {
 	return r.compare(file)
 }
 
+// Size asks once how many bytes the offered file has.
+func (r *Request) Size(ctx context.Context) (uint64, error) {
+	size, _, err := r.piece(ctx, 0)
+	return size, err
+}
+
 func (r *Request) compare(file io.Reader) error {
+	if r.SHA256 == "" {
+		return nil
+	}
 	sum, _, err := hash(file)
 	if err == nil && sum != r.SHA256 {
 		err = fmt.Errorf("%s: %w, %s", r.Name, ErrOther, sum)

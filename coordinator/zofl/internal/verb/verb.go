@@ -37,7 +37,8 @@ answers; 4 a log is damaged, or replicas disagree; 130 interrupted.`,
 	}
 	cmd.Flags().Bool("version", false, "print the version of this program") // without -v
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return cli.Usage(fmt.Errorf("%w; see %s --help", cli.FlagValue(err), cmd.CommandPath()))
+		err = cli.UnknownFlag(cmd, cli.FlagValue(err))
+		return cli.Usage(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
 	})
 	addGroup(cmd, "Try it:", lab.Demo(), lab.Bench())
 	addGroup(cmd, "Train:", plan.Command(), lab.Simulate(), lab.Tune(), serve.Command(),

@@ -3,6 +3,7 @@
 package device
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,8 +41,14 @@ type deviceFlags struct {
 	logFormat              cli.LogFormat
 	live                   *terminal.Live // see line
 	out                    string         // file for the model, "" for none
-	began                  func(*client.Client)
+
+	anyDim func(dim int)        // learns the plan's dim before the device begins; nil: not needed
+	began  func(*client.Client) // gets the client before it runs; nil: not needed
 }
+
+// anyDimMemory is the default of --memory for a device that takes part whatever the plan's dim is,
+// in bytes. The default of others grows with their dim.
+const anyDimMemory = 1 << 30
 
 func (d *deviceFlags) flags(cmd *cobra.Command) {
 	d.Connection.Flags(cmd)
@@ -161,15 +168,27 @@ func (d *deviceFlags) part(cmd *cobra.Command, cfg client.Config) error {
 		return err
 	}
 	cfg.Conn, cfg.Run, cfg.ID, cfg.Horizon = nc, d.run, d.id, d.horizon
-	cfg.ReadInitial = d.initial.Reader()
+	ask := &planner{nc: nc, run: d.run, id: d.id, keys: keys, store: cfg.Store, log: told}
+	if cfg.ReadInitial = d.initial.Reader(); cfg.ReadInitial == nil {
+		cfg.ReadInitial = (&offered{ask, cmd.Context()}).read
+	}
 	cfg.Logger, cfg.MemoryLimit = d.logger(slog.LevelWarn), d.memory<<20
 	cfg.Recorder = &absence{next: shown, nc: nc, run: d.run, log: told}
 	cfg.Accept = func(p *plan.Plan) error {
+		ask.heard = p
 		garbage.Limit(footprint.Bytes(p, footprint.Device{}))
 		return nil
 	}
 	if cfg.Passive == nil {
 		cfg.About = self
+	}
+	if d.anyDim != nil {
+		p, err := ask.plan(cmd.Context())
+		if err != nil {
+			return err
+		}
+		d.anyDim(int(p.Dim))
+		cfg.MemoryLimit = cmp.Or(cfg.MemoryLimit, anyDimMemory)
 	}
 	c, err := client.New(cfg)
 	if err != nil {
@@ -184,7 +203,9 @@ func (d *deviceFlags) part(cmd *cobra.Command, cfg client.Config) error {
 	}
 	switch {
 	case errors.Is(err, replica.ErrInitial) && d.initial.File == "":
-		err = cli.Usage(fmt.Errorf("--initial is missing: %w", err))
+		err = missingInitial(err)
+	case errors.Is(err, replica.ErrInitial):
+		err = cli.Usage(err)
 	case errors.Is(err, bus.ErrPermission):
 		err = cli.Usage(fmt.Errorf("%w: the user needs what `zofl permissions` lists for %q in run %q, "+
 			"and whoever runs the broker grants it", err, d.id, d.run))

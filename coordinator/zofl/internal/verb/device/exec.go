@@ -1,6 +1,7 @@
 package device
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -31,11 +32,19 @@ killed with its children when it hangs. Its standard error goes to the log.`,
 		RunE: func(cmd *cobra.Command, command []string) error {
 			logger := d.logger(slog.LevelInfo)
 			p.Lock = d.programLock()
+			asks := &modelAsks{told: cmd.ErrOrStderr()}
+			if p.Stdio {
+				asks.in = bufio.NewReaderSize(cmd.InOrStdin(), 1<<16)
+				cmd.SetIn(asks)
+			}
 			program, err := p.Start(cmd, command, logger)
 			if err != nil {
 				return err
 			}
 			defer program.Close()
+			if program.Dim() == 0 {
+				d.anyDim = program.SetDim
+			}
 			ctx, cancel := context.WithCancel(cmd.Context())
 			defer cancel()
 			go func() { // a device whose program has ended for good stops
@@ -46,7 +55,10 @@ killed with its children when it hangs. Its standard error goes to the log.`,
 				}
 			}()
 			cmd.SetContext(ctx)
-			d.began = func(c *client.Client) { program.ReportTo(c.Report) }
+			d.began = func(c *client.Client) {
+				asks.of(c)
+				program.ReportTo(c.Report)
+			}
 			err = d.take(cmd, client.Config{Objective: program.Objective(d.id), NotStrict: !strict})
 			if errors.Is(err, client.ErrLoss) {
 				err = fmt.Errorf("%w: --strict=false", err)
