@@ -62,7 +62,7 @@ def test_liars() -> None:
 
 
 @pytest.mark.parametrize("fields, said", [
-    ({"dim": 0}, "--dim"), ({"steps": "many"}, "steps"), ({"preset": "sgd"}, "decomfl"),
+    ({"dim": 0}, "dim="), ({"steps": "many"}, "steps"), ({"preset": "sgd"}, "decomfl"),
     ({"no_such_field": 1}, "no_such_field"), ({"quorum": 99}, "quorum"),
 ])
 def test_wrong_plan(fields: dict[str, object], said: str) -> None:

@@ -1,16 +1,24 @@
 """Federated zeroth-order optimization with Zofl.
 
->>> r = zofl.minimize(f, x0)                               # doctest: +SKIP
->>> import zofl
->>> plan = zofl.plan(run="kitchen", dim=7850)              # doctest: +SKIP
->>> with zofl.serve(plan, store="kitchen.log") as server:  # doctest: +SKIP
-...     zofl.Device(server.url, "kitchen", "pi-1", loss=f, store="pi-1.state").run()
+>>> import numpy as np, zofl
+>>> def loss(x):
+...     return np.sum((x - 3) ** 2)
+>>> r = zofl.minimize(loss, np.zeros(5), progress=False)
+>>> plan = zofl.plan(run="kitchen", initial=np.zeros(5), members=1, rounds=20)
+>>> with zofl.serve(plan, store="kitchen.log") as server:
+...     result = zofl.Device(server.url, plan, "pi-1", loss=loss, store="pi-1.state").run()
+>>> bool(loss(r.x) < loss(result.x) < loss(np.zeros(5)))
+True
 """
+
+from typing import Any
 
 from . import audit
 from .batch import Batch
 from .device import Device, Result
-from .errors import AbsentError, DamagedError, Error, MissingError, UsageError
+from .errors import AbsentError, DamagedError, Error, KeywordError, MissingError, UsageError
+from .initial import Initial
+from .model import Model
 from .minimize import OptimizeResult, minimize
 from .operate import export, status
 from .plans import Plan, plan
@@ -21,7 +29,20 @@ from .simulation import simulate
 from .tuning import Tuned, tune
 
 __all__ = [
-    "AbsentError", "Batch", "DamagedError", "Device", "Error", "History", "Metrics",
-    "MissingError", "OptimizeResult", "Plan", "Result", "Run", "Server", "Tuned", "UsageError",
-    "audit", "export", "minimize", "plan", "serve", "simulate", "status", "tune",
+    "AbsentError", "Batch", "DamagedError", "Device", "Error", "History", "Initial", "KeywordError",
+    "Metrics", "MissingError", "Model", "OptimizeResult", "Plan", "Result", "Run", "Server",
+    "Tuned", "UsageError", "__version__", "audit", "export", "minimize", "plan", "serve",
+    "simulate", "status", "tune",
 ]
+
+__version__: str  # of the package; the command `zofl --version` says that of the program
+
+
+def __getattr__(name: str) -> Any:
+    """Looks up __version__ when somebody asks for it: that reads a file."""
+    if name != "__version__":
+        raise AttributeError(f"module 'zofl' has no attribute {name!r}")
+    from .version import version
+
+    globals()[name] = version()
+    return globals()[name]

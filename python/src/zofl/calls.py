@@ -36,7 +36,7 @@ def called(function: Function | None, tree: Tree | None, second: str = "batch") 
         with tree.lock:
             return call(tree.unravel(x), *more)
 
-    return asked
+    return standing_for(function, asked)
 
 
 def _gradient(function: Function | None, tree: Tree | None) -> Any:
@@ -50,20 +50,26 @@ def _gradient(function: Function | None, tree: Tree | None) -> Any:
             return found[0], tree.ravel(found[1])
         return found  # the protocol says what is wrong with it
 
+    return standing_for(function, asked)
+
+
+def standing_for(function: Any, asked: Function) -> Any:
+    """A call of a function, which inspect.unwrap leads back to it."""
+    asked.__wrapped__ = function  # type: ignore[attr-defined]
     return asked
 
 
-def _arguments(function: Function, second: str) -> Function:
+def _arguments(function: Function, second: str) -> Any:
     """The function of two arguments, of which one may be left out: f(x), f(x, batch)."""
     try:
         every = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # one of C
-        return lambda x, _: function(x)
+        return standing_for(function, lambda x, _: function(x))
     places = [p for p in every if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     required = [p for p in places if p.default is p.empty]
     if any(p.name == second and p.kind == p.KEYWORD_ONLY for p in every):
-        return lambda x, value: function(x, **{second: value})
+        return standing_for(function, lambda x, value: function(x, **{second: value}))
     if (len(required) >= 2 or len(places) >= 2 and places[1].name == second
             or any(p.kind == p.VAR_POSITIONAL for p in every)):
         return function
-    return lambda x, _: function(x)
+    return standing_for(function, lambda x, _: function(x))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .spoken import spoken
+
 
 class Error(Exception):
     """The program failed. `code` is its exit code, negative for a signal that ended it."""
@@ -13,6 +15,10 @@ class Error(Exception):
 
 class UsageError(Error, ValueError):
     """An argument or the plan is wrong."""
+
+
+class KeywordError(UsageError, TypeError):
+    """An argument has a name that nobody knows."""
 
 
 class AbsentError(Error):
@@ -34,4 +40,4 @@ def failure(code: int, message: str) -> Error:
     """The error of an exit code, with what the program said last."""
     if code < 0 and not message:
         message = f"zofl was ended by signal {-code}"
-    return _BY_CODE.get(code, Error)(message or f"zofl failed with exit code {code}", code)
+    return _BY_CODE.get(code, Error)(spoken(message) or f"zofl failed with exit code {code}", code)

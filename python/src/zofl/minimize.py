@@ -16,12 +16,13 @@ from . import chart
 from .batch import Batch
 from .binary import Flag
 from .bounds import boxed
-from .calls import functions
+from .calls import functions, standing_for
 from .chart import Numbers
 from .errors import Error
+from .faults import number
 from .follow import Follower, Heard
 from .plans import Plan, Value, begun, new
-from .protocol import Evaluate, Functions, Gradient, Loss, Losses, Vector, as_number
+from .protocol import Evaluate, Functions, Gradient, Loss, Losses, Vector
 from .runs import History, Run
 from .simulation import checked, lead
 from .tree import Train, Tree
@@ -186,13 +187,13 @@ class _Count:
         def counted(x: Vector, batch: Batch) -> Any:
             return self._asked(1, function, x, batch)
 
-        return function and counted
+        return function and standing_for(function, counted)
 
     def _all(self, function: Any) -> Any:
         def counted(xs: Vector, batch: Batch) -> Any:
             return self._asked(len(xs), function, xs, batch)
 
-        return function and counted
+        return function and standing_for(function, counted)
 
     def _asked(self, points: int, function: Any, x: Vector, batch: Batch) -> Any:
         self.queries += points
@@ -209,7 +210,7 @@ def _full(given: Functions, x: Vector, devices: int) -> float:
     shown.flags.writeable = False
     found = [given.all_losses(shown, Batch(0, 0, 0, 0, f"d{i}", math.inf))[0]
              for i in range(devices)]
-    return float(np.mean([as_number(v) for v in found]))
+    return float(np.mean([number(v, given.of("loss")) for v in found]))
 
 
 def _left(queries: int, count: _Count, devices: int, gradient: bool) -> int:

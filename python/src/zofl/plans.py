@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from . import keywords
 from .binary import Flag, arguments, run
+from .errors import UsageError
+from .initial import Initial, initial_of
 from .process import log
+from .spoken import spoken
+from .tree import Train
 
 Value = Any  # of a field: a number, a choice's name, a list
 
@@ -17,16 +24,25 @@ Value = Any  # of a field: a number, a choice's name, a list
 class Plan(dict[str, Any]):
     """The fields of a plan that are set, by name, as in its file.
 
+    >>> zofl.plan(dim=3).save("plan.json")
+    >>> zofl.Plan.load("plan.json")["dim"]
+    3
+
     `cost` is what `zofl plan --json` says beside the plan: bytes, memory, evaluations of a round.
     `warnings` is what the plan may lack. Those of a new plan are logged, each once in a program.
+    `initial` is what the run begins with, where plan(initial=) gave it: `serve`, `Device`,
+    `simulate` and `tune` take it from there. The file of the plan has only its digest.
     """
 
     cost: dict[str, Any]
     warnings: tuple[str, ...] = ()
+    initial: Initial | None = None
 
     def __init__(self, *fields: Any, **more: Any) -> None:
         super().__init__(*fields, **more)
         self.cost = {}
+        if fields and isinstance(fields[0], Plan):
+            self.initial = fields[0].initial
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Plan:
@@ -42,24 +58,45 @@ class Plan(dict[str, Any]):
 
 def plan(preset: str = "zofl", *, run: str = "run", dim: int = 0,
          segments: str | Sequence[Mapping[str, Any]] | None = None,
+         initial: Any = None, train: Train = None,
          secret: str | os.PathLike[str] | None = None,
          epsilon: float | None = None, liars: int | None = None, **fields: Value) -> Plan:
     """A new plan. `zofl plan --fields` lists the fields; async is spelled async_.
 
-    zofl.plan("decomfl", run="kitchen", dim=7850, steps=5, members=4)
+    >>> p = zofl.plan("decomfl", run="kitchen", dim=7850, steps=5, members=4)
+    >>> p["steps"], p.cost["cost"]["Queries"]
+    (5, 55)
 
     segments names the layers of a network in place of dim, such as "relu:784x64,64x10". Beside dim
-    it is the field: [{"name": "all", "len": 7850, "fill": "normal", "scale": 0.1}]. secret makes
-    the run private, with the run key in that file. epsilon finds the noise with which all rounds
-    spend no more. liars sets what holds best against so many lying devices. Raises UsageError where
-    the plan makes no sense.
+    it is the field: [{"name": "all", "len": 7850, "fill": "normal", "scale": 0.1}].
+
+    initial is where the run begins, and says dim: a number, an array, a list or dict of arrays, or
+    a model, as x0 of `minimize`; or a file that ends in .npy, .npz, .safetensors or .onnx. train
+    chooses tensors by their names:
+
+    >>> head = {"head.weight": np.zeros((10, 64)), "head.bias": np.zeros(10), "body": np.ones(9)}
+    >>> zofl.plan(run="adapt", initial=head, train="head.*")["dim"]
+    650
+
+    secret makes the run private, with the run key in that file. epsilon finds the noise with which
+    all rounds spend no more. liars sets what holds best against so many lying devices. Raises
+    UsageError where the plan makes no sense.
     """
     if segments is not None and not isinstance(segments, str):
         fields["segments"], segments = list(segments), None
+    if isinstance(initial, str) and not Path(initial).suffix:  # the field itself
+        fields["initial"], initial = initial, None
+    begin = initial_of(initial, train)
     flags: dict[str, Flag] = {"preset": preset, "run": run, "dim": dim or None,
                               "segments": segments, "secret": secret, "epsilon": epsilon,
                               "liars": liars}
-    p = new(flags, fields)
+    if begin is None:
+        p = new(flags, fields)
+    else:
+        begin.agree(dim, "the plan")
+        with tempfile.TemporaryDirectory(prefix="zofl-") as scratch:
+            p = new({**flags, **begin.flags(Path(scratch))}, fields)
+        p.initial = begin
     for warning in p.warnings:
         if warning not in _told:
             _told.add(warning)
@@ -69,7 +106,20 @@ def plan(preset: str = "zofl", *, run: str = "run", dim: int = 0,
 
 def new(flags: Mapping[str, Flag], fields: Mapping[str, Value]) -> Plan:
     """A plan that `zofl plan` makes."""
-    return _shown([*arguments(flags), *_sets(fields.items())])
+    try:
+        return _shown([*arguments(flags), *_sets(fields.items())])
+    except UsageError:
+        known = _names()
+        for name in fields:
+            if name.rstrip("_") not in known:
+                raise keywords.unknown(plan, name, known) from None
+        raise
+
+
+@functools.cache
+def _names() -> frozenset[str]:
+    """The names of all fields."""
+    return frozenset(f["name"] for f in json.loads(run("plan", "--fields", "--json"))["fields"])
 
 
 def begun(plan: Mapping[str, Any] | str | os.PathLike[str], initial: str | os.PathLike[str],
@@ -108,5 +158,5 @@ def _text(value: Value) -> str:
 def _shown(command: list[str]) -> Plan:
     said = json.loads(run("plan", "--json", *command))
     p = Plan(said.pop("plan"))
-    p.cost, p.warnings = said, tuple(said.pop("warnings", ()))
+    p.cost, p.warnings = said, tuple(spoken(w) for w in said.pop("warnings", ()))
     return p

@@ -14,6 +14,7 @@ from typing import IO, Any
 
 from .binary import find, said
 from .errors import failure
+from .spoken import spoken
 
 Event = dict[str, Any]
 Heard = Callable[[Event], None]
@@ -86,7 +87,7 @@ class Child:
         """Writes an answer, or a report. That the program is gone shows in its exit code."""
         try:
             with self._writing:
-                self._in.write(line.encode("ascii") + b"\n")
+                self._in.write(line.encode() + b"\n")
                 self._in.flush()
         except (OSError, ValueError):  # ValueError: stop() closed it
             pass
@@ -156,5 +157,5 @@ class Child:
             return
         level = line.partition("level=")[2].partition(" ")[0]
         message = line.partition(f"level={level} ")[2]
-        log.log(_LEVELS.get(level, logging.INFO), "%s", message)
+        log.log(_LEVELS.get(level, logging.INFO), "%s", spoken(message))
         self._told(message)

@@ -14,7 +14,9 @@ from typing import Any, NamedTuple, SupportsFloat, Union
 import numpy as np
 import numpy.typing as npt
 
+from . import faults
 from .batch import Batch
+from .errors import Error
 
 Vector = npt.NDArray[np.float32]
 # Each gets x, or with x0 what has its structure, and may take the batch.
@@ -34,7 +36,7 @@ Evaluate = Callable[..., Union[Metrics, Sequence[SupportsFloat]]]
 Progress = Callable[[dict[str, Any]], bool]  # takes an event; whether to end what goes on
 Report = Callable[[], Mapping[str, SupportsFloat]]
 
-_LONGEST = 1000  # bytes of an error's text
+_COMPARED = 100  # characters of a failure that the program repeats
 _AT_ONCE = 1 << 22  # numbers of a request that a loss of one point is asked for at once
 
 log = logging.getLogger("zofl")
@@ -89,12 +91,23 @@ class Functions:
             words.append("progress=1")
         return " ".join(words)
 
+    def of(self, verb: str) -> Callable[..., Any] | None:
+        """The app's function that answers a request."""
+        if verb in ("gradient", "evaluate"):
+            return self.gradient if verb == "gradient" else self.evaluate
+        return self.losses or self.loss or self.gradient
+
     def all_losses(self, xs: Vector, batch: Batch) -> list[SupportsFloat]:
         """The losses at the points, as long as they are of use."""
         if self.losses is not None:
-            found = list(self.losses(xs, batch))
+            many = self.losses(xs, batch)
+            if not np.iterable(many) or isinstance(many, (str, bytes)):
+                raise faults.ResultError(f"{faults.name_of(self.losses)} returned "
+                                         f"{type(many).__name__}: return {len(xs)} losses")
+            found = list(many)
             if len(found) != len(xs):
-                raise ValueError(f"{len(found)} losses of {len(xs)} points: return one for each")
+                raise faults.ResultError(f"{faults.name_of(self.losses)} returned {len(found)} "
+                                         f"losses of {len(xs)} points: return one for each")
             return found
         found, until = [], time.monotonic() + batch.left
         for x in xs:
@@ -127,12 +140,16 @@ class Answers:
 
     What a function raises is an answer, or with strict leaves answer(). A survey asks for points
     far from the model: a function may fail there, and the loss is then infinite. The log has the
-    traceback of a failure, and one line if the same failure comes again.
+    traceback of a failure once, and then how often it came again.
     """
 
     def __init__(self, functions: Functions, strict: bool = False) -> None:
         self.functions, self.strict = functions, strict
-        self._failed = ""  # the text of the last failure
+        self.fault: Exception | None = None  # the last failure
+        self._failed, self._again = "", 0  # its text, and how often it came again
+        self._accused: Callable[..., Any] | None = None  # whose it is
+        self._sound = False  # a loss was finite once
+        self._told: set[str] = set()  # what is said once
         self._surveyed: dict[str, str] = {}  # n of the last survey of a device
         self._map: mmap.mmap | None = None
         self._points: Vector = np.empty((0, 0), np.float32)  # of the file, writable
@@ -157,17 +174,50 @@ class Answers:
                 self._worked(verb, said)
                 return answer
             raise ProtocolError(f"unknown request {verb}")
+        except (ProtocolError, LateError) as error:
+            log.error("%s failed: %s", verb, error)
+            return "error " + faults.sentence(error, None)
         except Exception as error:
-            ours = isinstance(error, (ProtocolError, LateError))
-            if verb == "loss" and not ours and self._far(_arguments(rest)):
+            text = faults.sentence(error, self.functions.of(verb))
+            if verb == "loss" and self._far(_arguments(rest)):
                 log.info("no loss far from the model: it is taken for infinite", exc_info=True)
-                return "error " + _text(error)
-            if self.strict and not ours:
+                return "error " + text
+            faults.own_frames(error)
+            if self.strict:
+                if text != str(error) and hasattr(error, "add_note"):
+                    error.add_note(text)
                 raise
-            text = f"{verb} failed: {_text(error)}"
-            log.error("%s", text, exc_info=text != self._failed)
-            self._failed = text
-            return "error " + _text(error)
+            self._tell(verb, text, error)
+            return "error " + text
+
+    def blamed(self, error: Error) -> Error:
+        """The program's error, in other words if a function's failure is why it ended."""
+        text = self._failed
+        if self.fault is None or text[:_COMPARED] not in str(error):
+            self.fault = None
+            return error
+        if "strict" not in str(error):
+            return error
+        return Error(f"{faults.accused(text, self._accused)}; strict=False goes on trying",
+                     error.code)
+
+    def _tell(self, verb: str, text: str, error: Exception) -> None:
+        """Logs a failure: the first time with its traceback, then how often it came again."""
+        self.fault, self._accused = error, self.functions.of(verb)
+        if text != self._failed:
+            self._failed, self._again = text, 0
+            log.error("%s failed: %s", verb, text, exc_info=(type(error), error,
+                                                             error.__traceback__))
+            return
+        self._again += 1
+        if self._again & (self._again - 1) == 0:  # 1, 2, 4, 8: ever more rarely
+            times = "once" if self._again == 1 else f"{self._again} times"
+            log.error("%s failed again, %s: %s", verb, times, text)
+
+    def _once(self, text: str, *args: Any) -> None:
+        if text not in self._told:
+            self._told.add(text)
+            log.warning(text, *args)
 
     def _worked(self, verb: str, said: dict[str, str]) -> None:
         """Notes that a function has answered."""
@@ -216,31 +266,67 @@ class Answers:
         batch, count = _batch(said), int(said["points"])
         if not 0 < count <= len(self._shown):
             raise ProtocolError(f"{count} points of {len(self._shown)}")
-        found = self.functions.all_losses(self._shown[:count], batch)
-        return " ".join(["loss", *map(_number, found)])
+        xs, function = self._seen(count), self.functions.of("loss")
+        found = self.functions.all_losses(xs, batch)
+        self._check(xs, function)
+        self._check_graph(found, function)
+        values = [faults.number(v, function) for v in found]
+        if not self._sound and not self._far(said):
+            faults.finite(values, function, xs, said["n"])
+            self._sound = True
+        return " ".join(["loss", *map(repr, values)])
+
+    def _seen(self, count: int) -> Vector:
+        """What a function sees of the points. Torch writes to what is read-only: it gets a copy."""
+        xs = self._shown[:count]
+        if faults.torch_is_here():
+            xs = xs.copy()
+            xs.flags.writeable = False
+        return xs
+
+    def _check(self, xs: Vector, function: Callable[..., Any] | None) -> None:
+        """Says once that a function has written to x."""
+        if faults.torch_is_here() and not np.array_equal(xs, self._shown[:len(xs)]):
+            self._once("%s writes to x through torch: begin with x = x.copy(), or keep the tensor "
+                       "as it is. Zofl gave it a copy, so the others are unharmed",
+                       faults.name_of(function))
+
+    def _check_graph(self, found: Sequence[Any], function: Callable[..., Any] | None) -> None:
+        """Says once that torch keeps a graph for each loss."""
+        if found and getattr(found[0], "requires_grad", False):
+            self._once("%s returns a tensor that requires a gradient, and nobody asks for one: "
+                       "compute the loss under torch.no_grad()", faults.name_of(function))
 
     def _gradient(self, said: dict[str, str]) -> str:
         if self.functions.gradient is None or len(self._points) < 2:
             raise ProtocolError("the program has no gradient")
-        found = self.functions.gradient(self._shown[0], _batch(said))
+        function, xs = self.functions.gradient, self._seen(1)
+        found = function(xs[0], _batch(said))
+        self._check(xs, function)
         if not isinstance(found, (tuple, list)) or len(found) != 2:
-            raise ValueError(f"gradient(x, batch) returned {type(found).__name__}: return two "
-                             "values, the loss and its gradient")
+            raise faults.ResultError(f"{faults.name_of(function)} returned {type(found).__name__}: "
+                                     "return two values, the loss and its gradient")
         loss, gradient = found
         g = np.asarray(gradient, np.float32)
         if g.shape != self._points[1].shape:
-            raise ValueError(f"a gradient of shape {g.shape}: the parameters have "
-                             f"{self._points[1].shape}")
+            raise faults.ResultError(f"{faults.name_of(function)} returned a gradient of shape "
+                                     f"{g.shape}: the parameters have {self._points[1].shape}")
         self._points[1] = g
-        return "loss " + _number(loss)
+        return f"loss {faults.number(loss, function)!r}"
 
     def _evaluate(self, said: dict[str, str]) -> str:
         if self.functions.evaluate is None:
             raise ProtocolError("the program does not evaluate")
-        found = self.functions.evaluate(self._shown[0], said.get("device", ""))
+        function, xs = self.functions.evaluate, self._seen(1)
+        found = function(xs[0], said.get("device", ""))
+        self._check(xs, function)
         if not isinstance(found, Metrics):
+            if not np.iterable(found) or isinstance(found, (str, bytes)):
+                raise faults.ResultError(f"{faults.name_of(function)} returned "
+                                         f"{type(found).__name__}: return the metrics in a list")
             found = Metrics(found, self.functions.samples or 1)
-        return " ".join(["metrics", *map(_number, found.values), f"samples={found.samples}"])
+        values = [repr(faults.number(v, function)) for v in found.values]
+        return " ".join(["metrics", *values, f"samples={found.samples}"])
 
 
 def _arguments(text: str) -> dict[str, str]:
@@ -257,25 +343,3 @@ def _batch(said: dict[str, str]) -> Batch:
     return Batch(n=int(said["n"]), step=int(said["step"]), size=int(said["size"]),
                  seed=int(said["seed"]), device=said.get("device", ""),
                  left=float(said.get("left", math.inf)))
-
-
-def _number(value: Any) -> str:
-    """A number as the protocol has it; NaN and infinities are the requester's to refuse."""
-    return repr(as_number(value))
-
-
-def as_number(value: Any) -> float:
-    """A loss or metric."""
-    try:
-        return float(value.detach() if hasattr(value, "detach") else value)
-    except (TypeError, ValueError):
-        shape = f" of shape {value.shape}" if isinstance(value, np.ndarray) else ""
-        raise TypeError(f"a loss or metric is a {type(value).__name__}{shape}: return one number, "
-                        "such as the mean over the samples") from None
-
-
-def _text(error: Exception) -> str:
-    """An exception in one line of ASCII."""
-    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    line = " ".join(text.split()).encode("ascii", "backslashreplace").decode()
-    return line[:_LONGEST]

@@ -6,18 +6,20 @@ import logging
 import os
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from . import operate
+from . import keywords, operate
 from .binary import Flag, arguments
 from .errors import Error
 from .events import Events
+from .initial import Initial, initial_of
 from .plans import Plan
 from .process import Child, Event
 from .protocol import Vector
+from .tree import Train
 
 log = logging.getLogger("zofl")
 
@@ -27,9 +29,11 @@ _PATIENCE = 3.0  # seconds in which devices of one program join
 class Server:
     """A running coordinator. Use it in a with statement, or call close()."""
 
-    def __init__(self, command: list[str], store: Path, url: str, scratch: Any) -> None:
+    def __init__(self, command: list[str], store: Path, url: str, scratch: Any,
+                 initial: Initial | None = None) -> None:
         self.store = store
         self.url, self.run = url, ""
+        self._initial = initial
         self._over_with = False
         self._scratch = scratch
         self._events = Events()
@@ -67,6 +71,16 @@ class Server:
         if not self._over_with:
             self._child.check()
 
+    async def events_async(self) -> AsyncIterator[Event]:
+        """events(), for asyncio: async for event in server.events_async()."""
+        while not self._over_with:
+            event = await self._events.next_async()
+            if event is None:
+                self._child.check()
+                return
+            self._over_with = event["event"] == "ended"
+            yield event
+
     def wait(self) -> None:
         """Waits until the run has ended."""
         for _ in self.events():
@@ -78,7 +92,8 @@ class Server:
 
     def export(self, at: int = 0, **flags: Flag) -> Vector:
         """The model after record at, or after the last one."""
-        return operate.export(None, at=at, **{"url": self.url, "run": self.run, **flags})
+        to: dict[str, Any] = {"url": self.url, "run": self.run, "initial": self._initial, **flags}
+        return operate.export(None, at=at, **to)
 
     def close(self) -> None:
         """Ends the coordinator. The run can be continued from its store."""
@@ -116,27 +131,41 @@ class Server:
 
 
 def serve(plan: Mapping[str, Any] | str | os.PathLike[str] | None = None,
-          store: str | os.PathLike[str] | None = None, *, listen: str = "127.0.0.1:0",
-          **flags: Flag) -> Server:
+          store: str | os.PathLike[str] | None = None, *, initial: Any = None,
+          train: Train = None, listen: str | None = None, **flags: Flag) -> Server:
     """Leads the run of a plan, or continues the one in store.
 
-    with zofl.serve(plan, store="kitchen.log") as server:
-        zofl.Device(server.url, server.run, "pi-1", loss=f).run()
+    >>> plan = zofl.plan(run="kitchen", dim=3, members=1, rounds=20)
+    >>> with zofl.serve(plan, store="kitchen.log") as server:
+    ...     device = zofl.Device(server.url, server.run, "pi-1", loss=lambda x: sum((x - 3) ** 2))
+    ...     result = device.run()
+    ...     server.status()["rounds"]
+    20
 
-    The broker is for this machine, at a free port; the log of no store is gone at the end. Flags
-    are those of `zofl serve`, with _ for -: for a broker elsewhere give url, and listen="".
+    The broker is for this machine, at a free port; the log of no store is gone at the end. Where
+    the run begins with a model, devices fetch that from here: a plan(initial=...) has it, and to
+    the file of such a plan give initial, and train, again. In a private run nobody may fetch it.
+    Flags are those of `zofl serve`, with _ for -: for a broker elsewhere give url.
     """
+    keywords.check(serve, "serve", flags)
+    begin = initial_of(initial, train)
+    if begin is None and isinstance(plan, Plan):
+        begin = plan.initial
     scratch = tempfile.TemporaryDirectory(prefix="zofl-")
     given, url = [], str(flags.get("url") or "")
-    if isinstance(plan, Mapping):
-        given = [os.path.join(scratch.name, "plan.json")]
-        Plan(plan).save(given[0])
-    elif plan is not None:
-        given = [os.fspath(plan)]
     where = Path(scratch.name, "log") if store is None else Path(store)
-    said = arguments({"store": where, "listen": listen or None, **flags})
     try:
-        return Server(["--json", "--attached", *said, *given], where, url, scratch)
+        if isinstance(plan, Mapping):
+            given = [os.path.join(scratch.name, "plan.json")]
+            Plan(plan).save(given[0])
+        elif plan is not None:
+            given = [os.fspath(plan)]
+        if begin is not None and not (isinstance(plan, Mapping) and plan.get("key_check")):
+            flags = {**begin.flags(Path(scratch.name, "initial"), "offer"), **flags}
+        if listen is None and not url:
+            listen = "127.0.0.1:0"
+        said = arguments({"store": where, "listen": listen or None, **flags})
+        return Server(["--json", "--attached", *said, *given], where, url, scratch, begin)
     except BaseException:
         scratch.cleanup()
         raise

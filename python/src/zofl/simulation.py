@@ -13,18 +13,20 @@ from typing import Any
 
 import numpy as np
 
+from . import keywords
 from .batch import Batch
 from .binary import Flag, arguments
-from .calls import functions
+from .calls import functions, standing_for
 from .chart import Numbers
 from .errors import Error
 from .follow import Follower, Heard
+from .initial import Initial, initial_of
 from .plans import Plan, begun
 from .process import log
 from .protocol import Evaluate, Functions, Gradient, Loss, Losses, Vector
 from .runs import History, Run
 from .talk import talk
-from .tree import Train, Tree
+from .tree import Train
 
 __all__ = ["History", "Run", "simulate"]
 
@@ -41,7 +43,11 @@ def simulate(loss: Loss | None = None, plan: Given = None, *,
              progress: Heard = None, strict: bool = True, **flags: Flag) -> History:
     """Leads a plan on so many devices in this process, with each of so many seeds.
 
-    history = zofl.simulate(loss, plan, devices=1000, seeds=3, sweep=["step=1e-3,1e-2"])
+    >>> plan = zofl.plan("decomfl", dim=4, rounds=9, members=3)
+    >>> history = zofl.simulate(lambda x: sum((x - 3) ** 2), plan, devices=3, seeds=2,
+    ...                         sweep=["step=1e-3,1e-2"], progress=False)
+    >>> history.losses.shape
+    (4, 9)
 
     batch.device says for which device loss(x, batch) is asked. The functions are those of `Device`,
     but that what they raise ends the simulation; with strict=False it costs the device its round.
@@ -53,25 +59,26 @@ def simulate(loss: Loss | None = None, plan: Given = None, *,
     progress(event) gets each event of `zofl simulate --json`. Other flags are those of `zofl
     simulate`, with _ for -.
     """
+    keywords.check(simulate, "simulate", flags)
     history = History()
-    tree = tree_of(initial, train)
-    with stored(plan, tree) as (file, dim, begin), Follower(
+    start = begins(plan, initial, train)
+    tree = start.tree if start else None
+    with stored(plan, start) as (file, dim, begin), Follower(
             history, "simulate", tree, callback, patience, progress, queries) as follower:
         asked = checked(functions(loss, losses, gradient, evaluate, tree=tree, dim=dim,
                                   samples=samples, points=points))
         said: dict[str, Flag] = {"devices": devices, "seeds": seeds, "seed": seed, "rounds": rounds,
                                  "queries": queries, "sweep": sweep, **flags}
-        said.update({"initial": begin} if tree else {"initial": initial, "train": train})
+        said.update(begin)
         if failed := lead(asked, file, said, follower, strict):
             log.warning("%s", failed)  # no run came to its end: how each ended tells more
     return history
 
 
-def tree_of(initial: Any, train: Train) -> Tree | None:
-    """The structure of what runs begin with, unless that is a model's file."""
-    if initial is None or isinstance(initial, (str, os.PathLike)):
-        return None
-    return Tree(initial, train)
+def begins(plan: Given, initial: Any, train: Train) -> Initial | None:
+    """What runs begin with: what is given, or else what the plan has."""
+    given = initial_of(initial, train)
+    return plan.initial if given is None and isinstance(plan, Plan) else given
 
 
 def lead(asked: Functions, file: str, said: Mapping[str, Flag], follower: Follower,
@@ -123,7 +130,8 @@ def _asked_again(function: Callable[[Vector, Batch], Any]) -> Callable[[Vector, 
                     first[0], again[0])
         return found
 
-    return asked
+    again: Callable[[Vector, Batch], Any] = standing_for(function, asked)
+    return again
 
 
 def _compared(functions: Functions) -> Gradient:
@@ -147,7 +155,8 @@ def _compared(functions: Functions) -> Gradient:
                         "beside it, on the same samples", length, rises[0])
         return found
 
-    return asked
+    compared: Gradient = standing_for(gradient, asked)
+    return compared
 
 
 def _rises(functions: Functions, x: Vector, u: Numbers, length: float,
@@ -174,19 +183,17 @@ def _numbers(found: Any) -> Numbers:
 
 
 @contextmanager
-def stored(plan: Given, tree: Tree | None = None) -> Iterator[tuple[str, int, Path | None]]:
-    """A plan's file and dim. With a tree it is a plan that begins there, beside a file of it."""
+def stored(plan: Given, start: Initial | None = None) -> Iterator[tuple[str, int, dict[str, Flag]]]:
+    """A plan's file and dim, and the flags of where runs begin. Of arrays the plan begins there."""
     if plan is None:
         raise ValueError("no plan: give plan, what zofl.plan returns or the name of a file")
-    if tree is None and not isinstance(plan, Mapping):
-        yield os.fspath(plan), int(Plan.load(plan)["dim"]), None
-        return
     with tempfile.TemporaryDirectory(prefix="zofl-") as scratch:
+        flags = start.flags(Path(scratch, "initial")) if start else {}
+        if start and start.tree:
+            plan = begun(plan, str(flags["initial"]), start.dim)
+        if not isinstance(plan, Mapping):
+            yield os.fspath(plan), int(Plan.load(plan)["dim"]), flags
+            return
         file = os.path.join(scratch, "plan.json")
-        initial = None
-        if tree is not None:
-            initial = tree.save(Path(scratch))
-            plan = begun(plan, initial, tree.dim)
-        assert isinstance(plan, Mapping)
         Plan(plan).save(file)
-        yield file, int(plan.get("dim", 0)), initial
+        yield file, int(plan.get("dim", 0)), flags

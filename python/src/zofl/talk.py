@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from .errors import Error
 from .process import Child, Heard
 from .protocol import Answers, Functions
 
@@ -28,6 +29,9 @@ def talk(functions: Functions, *command: str, heard: Heard,
             for request in child.requests():
                 child.answer(answers.answer(request))
                 answered()
-            child.check()
+            try:
+                child.check()
+            except Error as error:
+                raise answers.blamed(error) from answers.fault
     finally:
         answers.close()

@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from . import chart
+from . import chart, keywords
 from .batch import Batch
 from .binary import Flag, arguments
-from .calls import functions
+from .calls import functions, standing_for
 from .errors import Error
 from .follow import Heard, stops
 from .live import Line
 from .plans import Plan
 from .process import Event
 from .protocol import Functions, Gradient, Loss, Losses, Vector
-from .simulation import Given, checked, stored, tree_of
+from .simulation import Given, begins, checked, stored
 from .talk import talk
 from .tree import Train
 
@@ -64,6 +64,12 @@ def tune(loss: Loss | None = None, plan: Given = None, *, devices: int = 0,
          progress: Heard = None, strict: bool = True, **flags: Flag) -> Tuned:
     """Finds mu, the step, P and the batch of a plan, within a budget of losses.
 
+    >>> plan = zofl.plan("decomfl", dim=4, rounds=9, members=3)
+    >>> tuned = zofl.tune(lambda x: sum((x - 3) ** 2), plan, queries=2000, rounds=5,
+    ...                   fields=["step"], progress=False)
+    >>> tuned.plan["step"] > 0, tuned.queries <= 2000
+    (True, True)
+
     It tries them on so many devices in this process. queries bounds the losses of all of them
     together; 0 chooses. fields says what to tune, such as ["step"]. initial, train and strict are
     those of `simulate`; other flags are those of `zofl tune`, with _ for -.
@@ -72,9 +78,11 @@ def tune(loss: Loss | None = None, plan: Given = None, *, devices: int = 0,
     true or raises StopIteration. patience ends it after so many trials without a lower loss.
     progress=False shows no line, and progress(event) gets each trial.
     """
+    keywords.check(tune, "tune", flags)
     found: list[Event] = []
-    tree = tree_of(initial, train)
-    with stored(plan, tree) as (file, dim, begin), _Trials(
+    start = begins(plan, initial, train)
+    tree = start.tree if start else None
+    with stored(plan, start) as (file, dim, begin), _Trials(
             callback, patience, progress) as trials, \
             tempfile.TemporaryDirectory(prefix="zofl-") as scratch:
         model = Path(scratch) / "model.npy"
@@ -83,7 +91,7 @@ def tune(loss: Loss | None = None, plan: Given = None, *, devices: int = 0,
         said: dict[str, Flag] = {"devices": devices, "queries": queries, "rounds": rounds,
                                  "seed": seed, "fields": ",".join(fields) or None,
                                  "model": model, **flags}
-        said.update({"initial": begin} if tree else {"initial": initial, "train": train})
+        said.update(begin)
         try:
             talk(replace(checked(asked), progress=trials), "tune", file, *arguments(said),
                  heard=found.append, strict=strict)
@@ -95,7 +103,9 @@ def tune(loss: Loss | None = None, plan: Given = None, *, devices: int = 0,
         raise Error("zofl tune ended without a plan")
     last = found[-1]
     loss_now, before = last.get("loss"), last.get("loss_before")
-    return Tuned(Plan(last["plan"]), tuple(last.get("reasons") or ()),
+    tuned = Plan(last["plan"])
+    tuned.initial = start
+    return Tuned(tuned, tuple(last.get("reasons") or ()),
                  tuple(last.get("trials") or ()), int(last.get("queries", 0)),
                  math.nan if loss_now is None else loss_now, math.nan if before is None else before,
                  x, x if tree is None or x is None else tree.copy(x))
@@ -129,7 +139,7 @@ class _Trials:
                 self._show()
                 return function(x, batch)
 
-            return function and asked
+            return function and standing_for(function, asked)
 
         if self._line is None:
             return given
