@@ -72,6 +72,16 @@ def test_the_same_loss_and_x0_on_devices() -> None:
 
     r = zofl.minimize(loss, x0, devices=2, rounds=40)
     assert list(r.x) == ["w", "b"] and r.x["w"].shape == (2, 2) and r.fun < r.fun0
+    with zofl.serve(r.plan) as server:
+        devices = [zofl.Device(server.url, r.plan, "d0", loss=loss).start(),
+                   zofl.Device(server.url, server.run, "d1", loss=loss, x0=x0).start()]
+        results = [d.wait() for d in devices]
+    assert results[0].digest == results[1].digest and results[0].ended
+    for result in results:
+        assert result.x["w"].shape == (2, 2) and type(result.x["b"]) is float
+    assert loss(results[0].x, zofl.Batch(0, 0, 0, 0, "d", 1)) < r.fun0 / 4
+    again = zofl.minimize(loss, plan=r.plan, devices=2)  # its x0 is that of the plan
+    assert again.fun == r.fun and (again.x["w"] == r.x["w"]).all()
 
 
 def test_stops() -> None:

@@ -65,9 +65,9 @@ class Device:
     data. x is a read-only float32 array, valid until the function returns: copy what is to be kept.
 
     run is the run's name, or its plan. Of a plan(initial=...) x has the structure of initial, and
-    the run begins there. Elsewhere give initial again, or the model's file and train; without it,
-    x is one vector, and the device fetches where the run begins from `serve`. dim is the plan's:
-    give it to have another one refused.
+    the run begins there. Elsewhere give initial again, which x0 is another name of, or the model's
+    file and train; without it, x is one vector, and the device fetches where the run begins from
+    `serve`. dim is the plan's: give it to have another one refused.
 
     If a function fails in the first round that asks it, and again, run() ends with an `Error`,
     whose __cause__ is what the function raised; strict=False goes on trying. Later an exception, or
@@ -91,13 +91,16 @@ class Device:
     def __init__(self, url: str, run: str | Mapping[str, Any], id: str, *,
                  loss: Loss | None = None, losses: Losses | None = None,
                  gradient: Gradient | None = None, evaluate: Evaluate | None = None,
-                 initial: Any = None, train: Train = None, dim: int = 0, samples: int = 0,
+                 initial: Any = None, x0: Any = None, train: Train = None, dim: int = 0,
+                 samples: int = 0,
                  points: int = 16, store: str | os.PathLike[str] | None = None,
                  progress: Callable[[Event], None] | None = None,
                  report: Report | None = None, strict: bool = True,
                  **flags: Flag) -> None:
         keywords.check(Device.__init__, "exec", flags)
-        self._initial = initial_of(initial, train)
+        if x0 is not None and initial is not None:
+            raise UsageError("x0 and initial are two names of one argument: give one", 2)
+        self._initial = initial_of(initial if x0 is None else x0, train)
         if isinstance(run, Mapping):
             dim, run = self._of_plan(run, dim)
         if dim < 0:

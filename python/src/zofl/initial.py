@@ -35,6 +35,13 @@ class Initial:
         except (TypeError, ValueError) as error:  # the tree does not know what it is for
             raise type(error)(re.sub(r"\bx0\b", "initial", str(error))) from None
 
+    @classmethod
+    def of(cls, tree: Tree, value: Any, train: Train) -> Initial:
+        """That of a tree, which was made of the value before that changed."""
+        new = cls.__new__(cls)
+        new.value, new.train, new.file, new.tree = value, train, None, tree
+        return new
+
     @property
     def dim(self) -> int:
         """The number of parameters; 0 of a file: the program reads it."""

@@ -21,6 +21,7 @@ from .chart import Numbers
 from .errors import Error
 from .faults import number
 from .follow import Follower, Heard
+from .initial import Initial
 from .plans import Plan, Value, begun, new
 from .protocol import Evaluate, Functions, Gradient, Loss, Losses, Vector
 from .runs import History, Run
@@ -147,7 +148,11 @@ def minimize(loss: Loss | None = None, x0: Any = None, *, devices: int = 1,
         raise ValueError(f"devices={devices}: give 1 or more")
     if evaluate is not None and plan is None:
         fields = _measured(fields, devices)
-    tree = Tree(x0, train)
+    start = plan.initial if x0 is None and isinstance(plan, Plan) else None
+    tree = start.tree if start else None
+    if start is None or tree is None:
+        tree = Tree(x0, train)
+        start = Initial.of(tree, x0, train)
     count = _Count(functions(loss, losses, gradient, evaluate, tree=tree, samples=samples,
                              points=points))
     try:
@@ -160,6 +165,7 @@ def minimize(loss: Loss | None = None, x0: Any = None, *, devices: int = 1,
             led = _plan(plan, method, devices, file, tree, bounds, rounds or left, fields)
             if not rounds and not led.get("rounds"):
                 rounds = left or _ROUNDS
+            led.initial = start
             named = os.path.join(scratch, "plan.json")
             led.save(named)
             flags: dict[str, Flag] = {"devices": devices, "seed": seed, "rounds": rounds,
@@ -276,7 +282,7 @@ def _result(tree: Tree, count: _Count, devices: int, run: Run, led: Plan, fun0: 
         how += (f". It ended worse than it began: the loss at x0 is {fun0:.6g}, at x {fun:.6g}. "
                 "Keep x0, or give more rounds, a smaller step or less noise")
     if bounded and run.ended == "rounds":
-        led = Plan({**led, "rounds": n})
+        led["rounds"] = n
     x = tree.keep(run.model)
     run.x = x
     return OptimizeResult(x, fun, count.queries, n, success, how, fun0, run, led)
