@@ -135,7 +135,8 @@ func TestPairs(t *testing.T) {
 
 // TestPairsHaveEveryChoice: no value of an orthogonal field is left out.
 func TestPairsHaveEveryChoice(t *testing.T) {
-	dependent := []string{"initial", "key_scheme", "step_decay", "stop_when"} // they exclude nothing
+	dependent := []string{"initial", "key_scheme", "step_decay", "stop_when",
+		"best_when"} // they exclude nothing
 	named := wiretest.Choices()
 	for _, f := range plan.Fields() {
 		if slices.Contains(dependent, f.Name) {

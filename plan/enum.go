@@ -195,6 +195,15 @@ const (
 	Below StopWhen = 1
 )
 
+// BestWhen says which values of a plan's Best are better.
+type BestWhen uint8
+
+const (
+	BestByName BestWhen = 0 // see [Plan.LowestIsBest]
+	Highest    BestWhen = 1
+	Lowest     BestWhen = 2
+)
+
 // The names of each choice, by number; "" stands for a number without a choice.
 var (
 	sharingNames      = []string{"shared", "per-client", "", "groups"} // 2 is not used
@@ -210,6 +219,7 @@ var (
 	weightsNames      = []string{"equal", "samples"}
 	rosterNames       = []string{"dense", "open"}
 	stopWhenNames     = []string{"above", "below"}
+	bestWhenNames     = []string{"auto", "highest", "lowest"}
 )
 
 func (v Sharing) String() string      { return codec.Name(sharingNames, int(v)) }
@@ -225,6 +235,7 @@ func (v Precision) String() string    { return codec.Name(precisionNames, int(v)
 func (v Weights) String() string      { return codec.Name(weightsNames, int(v)) }
 func (v Roster) String() string       { return codec.Name(rosterNames, int(v)) }
 func (v StopWhen) String() string     { return codec.Name(stopWhenNames, int(v)) }
+func (v BestWhen) String() string     { return codec.Name(bestWhenNames, int(v)) }
 
 func (v Fill) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 func (v *Fill) UnmarshalText(b []byte) error {

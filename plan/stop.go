@@ -6,6 +6,7 @@ type StopFields struct {
 	StopMetric string // one of Metrics; empty: none
 	StopWhen   StopWhen
 	StopValue  float32
+	Patience   uint32 // evaluations without a better value of Best that end the run; 0: any number
 
 	// Diverge pauses the run when the median loss of the devices has risen too far: when the smoothed
 	// median has risen by more than Diverge times the first loss, or the median itself, in two rounds
@@ -26,6 +27,9 @@ var stopSection = Section{
 			Doc: "side of stop_value"},
 		{Number: 45, Name: "stop_value", Changeable: true, Usual: "0.9",
 			Doc: "value of stop_metric that ends the run"},
+		{Number: 121, Name: "patience", Changeable: true, max: 1e6, Unit: "evaluations",
+			Usual: "10",
+			Doc:   "evaluations without a better value of best that end the run, 0 for any number"},
 		{Number: 46, Name: "diverge", Changeable: true, max: 1e6, Unit: "first losses", Usual: "1",
 			Doc: "rise of the loss, in first losses, that pauses the run; 0 for none"},
 	}}

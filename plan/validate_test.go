@@ -221,6 +221,14 @@ var invalid = []struct {
 	{"stop_when", func(p *plan.Plan) { p.StopWhen = 2 }},
 	{"stop_value", func(p *plan.Plan) { p.StopValue = nan }},
 	{"diverge", func(p *plan.Plan) { p.Diverge = -1 }},
+	{"best", func(p *plan.Plan) { p.Best = "accuracy" }},
+	{"eval_every", func(p *plan.Plan) { p.Metrics, p.Best = []string{"f1"}, "f1" }},
+	{"best_when", func(p *plan.Plan) { p.Best, p.BestWhen = plan.TrainingLoss, 3 }},
+	{"best", func(p *plan.Plan) { p.BestWhen = plan.Lowest }},
+	{"min_delta", func(p *plan.Plan) { p.Best, p.MinDelta = plan.TrainingLoss, nan }},
+	{"best", func(p *plan.Plan) { p.MinDelta = 0.1 }},
+	{"best", func(p *plan.Plan) { p.Patience = 3 }},
+	{"patience", func(p *plan.Plan) { p.Best, p.Patience = plan.TrainingLoss, 1_000_001 }},
 }
 
 // segment gives the plan a single segment, changed.

@@ -84,10 +84,15 @@ const (
 	EndRounds    EndReason = 2 // Plan.Rounds rounds are done
 	EndMetric    EndReason = 3 // Plan.StopMetric reached Plan.StopValue
 	EndDiverged  EndReason = 4 // the loss left the bounds of Plan.Diverge; only in old logs
+	EndPatience  EndReason = 6 // Plan.Best has not become better in Plan.Patience evaluations
 )
 
+// unusedReason is never assigned: a test vector has it as an unknown reason.
+const unusedReason EndReason = 5
+
 func (r EndReason) String() string {
-	return codec.Name([]string{"", "requested", "rounds", "metric", "diverged"}, int(r))
+	return codec.Name([]string{"", "requested", "rounds", "metric", "diverged", "", "patience"},
+		int(r))
 }
 
 // An End is the body of a run's last record.
@@ -229,7 +234,10 @@ func (d *reader) runEnd() *End {
 	d.Keys("body", func(key uint64) bool {
 		switch key {
 		case keyReason:
-			e.Reason = EndReason(d.Nonzero("reason", d.Known("reason", uint64(EndDiverged))))
+			e.Reason = EndReason(d.Nonzero("reason", d.Known("reason", uint64(EndPatience))))
+			if e.Reason == unusedReason {
+				d.Fail("reason", ErrUpgrade)
+			}
 		case keyText:
 			e.Text = d.String("text", MaxReason)
 			d.Nonzero("text", uint64(len(e.Text)))

@@ -6,7 +6,7 @@ import (
 )
 
 // Count is the number of vectors.
-const Count = 557
+const Count = 562
 
 //go:embed tables
 var tables embed.FS

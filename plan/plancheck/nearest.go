@@ -17,8 +17,8 @@ var sized = []string{"probe", "groups", "rounds", "late"}
 // nearest returns the tries that cure a fault by one other number, the nearest that cures it. With
 // own, nearest tries only the field at fault, otherwise all fields.
 func (t *try) nearest(fault *valid.Fault, own bool, kept func(name string) bool) (list []try) {
-	if fault.Field == "stop_metric" && !kept("metrics") && !t.has("metrics") {
-		list = append(list, t.measured())
+	if metric := metricOf(fault, &t.plan); metric != "" && !kept("metrics") && !t.has("metrics") {
+		list = append(list, t.measured(metric))
 	}
 	for _, f := range plan.Fields() {
 		if own && f.Name != fault.Field || !slices.Contains(sized, f.Section) ||
@@ -44,10 +44,21 @@ func (t *try) nearest(fault *valid.Fault, own bool, kept func(name string) bool)
 	return list
 }
 
-// measured returns t with the plan's stop_metric added to the plan's metrics.
-func (t *try) measured() try {
+// metricOf returns the metric that a fault finds missing in a plan's metrics, or "".
+func metricOf(fault *valid.Fault, p *plan.Plan) string {
+	switch fault.Field {
+	case "stop_metric":
+		return p.StopMetric
+	case "best":
+		return p.Best
+	}
+	return ""
+}
+
+// measured returns t with a metric added to the plan's metrics.
+func (t *try) measured(metric string) try {
 	q := try{plan: t.plan}
-	q.plan.Metrics = append(slices.Clip(t.plan.Metrics), t.plan.StopMetric)
+	q.plan.Metrics = append(slices.Clip(t.plan.Metrics), metric)
 	text, _ := json.Marshal(q.plan.Metrics) // names always encode
 	q.after(t, setting{"metrics", string(text)})
 	return q

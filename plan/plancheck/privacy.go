@@ -26,6 +26,8 @@ var privacyReasons = []reason{
 		"it looks at losses without noise, and whether a run pauses would tell about them"},
 	{"dp_clip", "stop_metric looks at metrics without noise",
 		"when a run ends would tell about them"},
+	{"dp_clip", "patience looks at values without noise",
+		"when a run ends would tell about them"},
 	{"dp_clip", "it needs eval_every=0",
 		"evaluations send metrics without noise to the coordinator, from whom dp_by=device hides"},
 	{"dp_of", "it needs secure=sum",

@@ -158,7 +158,9 @@ func values(f plan.Field) (list []string) {
 		}
 		return list
 	case "text":
-		return []string{""}
+		if list = []string{""}; f.Name != "best" { // its usual value needs no other field
+			return list
+		}
 	case "list":
 		list = append(list, "[]")
 	case "number", "whole number":

@@ -83,6 +83,8 @@ func TestWishesTogether(t *testing.T) {
 		{"decomfl", "target=2000 sharing=per-client transport=relay", "set "},
 		{"decomfl", "quorum=20", "target=20 members=20"},
 		{"zofl", "stop_metric=loss", `metrics=["loss"] eval_every=10 eval_count=1`},
+		{"zofl", "best=f1", `metrics=["f1"] eval_every=10 eval_count=1`},
+		{"zofl", "patience=5", `best=loss`},
 		{"decomfl", "secure=sum weights=equal quorum=2 members=2 target=2", "set "},
 		{"decomfl", "rule=adam aggregator=median", "set "},
 	} {

@@ -25,6 +25,7 @@ var privacyRules = []rule{
 	{when: "dp_clip", needs: "mu_auto!=on step_auto!=on"},
 	{when: "dp_clip", needs: "diverge=0"},
 	{when: "dp_clip", needs: "stop_metric=0", what: "stop_metric looks at metrics without noise"},
+	{when: "dp_clip", needs: "patience=0", what: "patience looks at values without noise"},
 	{when: "dp_clip dp_by=device", needs: "eval_every=0"},
 	{when: "dp_of dp_clip", needs: "secure=sum"},
 	{when: "dp_clip dp_by=device", but: noiseFits, at: "max_scalar",

@@ -24,6 +24,7 @@ var refusedNoise = []refusedPlan{
 	{"dp_clip", overNoise + "eval_every=5 eval_count=1 metrics=[\"loss\"] stop_metric=loss " +
 		"stop_value=1"},
 	{"dp_clip", overNoise + "eval_every=5 eval_count=1 metrics=[\"loss\"]"},
+	{"dp_clip", overNoise + "best=loss patience=5"},
 	{"dp_of", overNoise + "dp_of=sum"},
 	{"max_scalar", overNoise + "max_scalar=8"},
 }

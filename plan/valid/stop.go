@@ -10,6 +10,7 @@ import (
 var stopRules = []rule{
 	{when: "stop_metric", own: checkStopMetric},
 	{when: "stop_metric", needs: "eval_every>0", at: "eval_every"},
+	{when: "patience", needs: "best", at: "best"},
 }
 
 func checkStopMetric(p *plan.Plan) error {

@@ -35,7 +35,8 @@ _FIELDS = """
 101 dp_delta float|102 bound float *|103 claim_bound float *|104 trust uint *|105 key_scheme choice|
 106 secure choice|107 secure_range float|108 dp_of choice|109 roots names *|110 cohort choice|
 111 secure_lists choice|112 prior choice|113 length_fit choice|
-114 loss_unit float *|115 liars uint *
+114 loss_unit float *|115 liars uint *|116 best str32 *
+117 best_when choice *|120 min_delta float *|121 patience uint *
 """
 
 CHOICES: dict[str, dict[int, str]] = {

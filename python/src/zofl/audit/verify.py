@@ -17,7 +17,7 @@ from .replica import Replica, follows
 from .state import State
 from .store import Store, check_roster, open_store, targets
 
-_REASONS = {1: "requested", 2: "rounds", 3: "metric", 4: "diverged"}
+_REASONS = {1: "requested", 2: "rounds", 3: "metric", 4: "diverged", 6: "patience"}
 
 
 @dataclass(frozen=True)
