@@ -42,6 +42,7 @@ func All() []lab.Experiment {
 			zoflmnist.Experiment(),
 			untouched.Experiment(),
 			untouched.Directions(),
+			untouched.Best(),
 			losses.Experiment(),
 			mixed.Experiment(),
 			further.Experiment(),

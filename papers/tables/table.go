@@ -43,6 +43,16 @@ func (t *Table) At(i int) []float32 {
 	return t.Values[i*t.Features : (i+1)*t.Features : (i+1)*t.Features]
 }
 
+// Pick returns a table with copies of the samples of these indices.
+func (t *Table) Pick(indices []int) *Table {
+	out := &Table{Features: t.Features, Classes: t.Classes}
+	for _, i := range indices {
+		out.Values = append(out.Values, t.At(i)...)
+		out.Labels = append(out.Labels, t.Labels[i])
+	}
+	return out
+}
+
 // Split returns the first n samples and the rest. The parts share memory with t. Split panics if
 // there are fewer than n samples.
 func (t *Table) Split(n int) (first, others *Table) {

@@ -62,11 +62,28 @@ func (t *Task) readRows(e *lab.Env) (train, test *tables.Table, err error) {
 		train, test = t.draw(0)
 		return train, test, nil
 	}
+	if tables.IsSmall(t.Data) {
+		return t.smallRows(e)
+	}
 	s, err := e.Images(t.Data)
 	if err != nil {
 		return nil, nil, err
 	}
 	return t.imageRows(s.Train), t.imageRows(s.Test), nil
+}
+
+// smallRows reads a small table: seven tenths of its rows are for training.
+func (t *Task) smallRows(e *lab.Env) (train, test *tables.Table, err error) {
+	dir, err := e.Find("sklearn")
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := tables.Small(dir, t.Data)
+	if err != nil {
+		return nil, nil, err
+	}
+	train, test = shuffled(all).Split(all.Len() * 7 / 10)
+	return train, test, nil
 }
 
 // Drawn is the name of the data of a task that needs no file.
@@ -81,6 +98,10 @@ func (t *Task) draw(n int) (train, test *tables.Table) {
 		return drawRows(n+held, 54, 7).Split(n)
 	case "a9a":
 		return drawRows(n+held, 123, 2).Split(n)
+	case "breast-cancer":
+		return drawRows(n+held, 30, 2).Split(n)
+	case "wine":
+		return drawRows(n+held, 13, 3).Split(n)
 	}
 	return t.imageRows(data.Digits(n, 1)), t.imageRows(data.Digits(held, 1<<40))
 }

@@ -37,6 +37,9 @@ func (x *trial) train(b *bench, p *plan.Plan, devices int, seed uint64) (*score,
 	if err != nil {
 		return nil, err
 	}
+	if x.holdsOut {
+		shares, _ = apart(shares)
+	}
 	r, err := x.Env.Once(x.Ctx, run.Config{Name: p.Preset + ", " + b.Name, Seed: seed, Task: b.task,
 		Plan: p, Shares: shares})
 	if err != nil {

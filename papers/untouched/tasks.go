@@ -7,6 +7,7 @@ import (
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/models"
 	"github.com/zofl/zofl/papers/run"
+	"github.com/zofl/zofl/papers/tables"
 	"github.com/zofl/zofl/papers/tasks"
 	"github.com/zofl/zofl/plan"
 )
@@ -37,8 +38,10 @@ func eightTasks() []tasks.Task {
 // A bench is a task that is ready to train.
 type bench struct {
 	tasks.Task
-	drawn    bool // the data
-	labels   []uint8
+	drawn    bool          // the data
+	rows     *tables.Table // for training
+	labels   []uint8       // of rows
+	model    *models.Net
 	task     run.Task
 	segments []plan.Segment // of an MLP
 }
@@ -49,7 +52,7 @@ func newBench(e *lab.Env, t tasks.Task) (*bench, error) {
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
 	model := models.NewNet(train, t.Hidden...)
-	b := &bench{Task: t, drawn: drawn, labels: train.Labels,
+	b := &bench{Task: t, drawn: drawn, rows: train, labels: train.Labels, model: model,
 		task: run.Classifier(model, models.NewNet(test, t.Hidden...), 2)}
 	if t.Hidden != nil {
 		b.segments = lab.Segments(model)

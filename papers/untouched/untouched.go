@@ -63,6 +63,8 @@ type trial struct {
 	size  *size
 	cells map[string]map[string]*cell // by preset and task
 	done  int                         // cells
+	// holdsOut says that devices train on a part of their rows, see apart.
+	holdsOut bool
 }
 
 func newTrial(t *lab.Trial, s *size) *trial {
