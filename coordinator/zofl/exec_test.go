@@ -263,7 +263,7 @@ func TestExecRefuses(t *testing.T) {
 		"give one of both":       {"--stdio", "--", "true"},
 		"--dim -1":               {"--dim", "-1", "--", "true"},
 		"--startup 0s":           {"--startup", "0", "--", "true"},
-		"--patience 0s":          {"--patience", "0", "--", "true"},
+		"--grace 0s":             {"--grace", "0", "--", "true"},
 	} {
 		if _, err := zofl(t, append(device, args...)...); !errors.As(err, new(cli.UsageError)) ||
 			!strings.Contains(err.Error(), want) {

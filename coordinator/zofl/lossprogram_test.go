@@ -268,7 +268,7 @@ func TestLossProgramRefuses(t *testing.T) {
 		{[]string{name, "--stdio", "--", "b"}, []string{"--stdio", "one of both"}},
 		{[]string{name, "--objective", "bowl", "--", "b"}, []string{"--objective", "program"}},
 		{[]string{name, "--startup", "1s"}, []string{"--startup", "--exec"}},
-		{[]string{name, "--patience", "0s", "--", "b"}, []string{"--patience 0s"}},
+		{[]string{name, "--grace", "0s", "--", "b"}, []string{"--grace 0s"}},
 		{[]string{"--", "b"}, []string{"0 files"}},
 	} {
 		for _, command := range []string{"simulate", "tune"} {

@@ -10,7 +10,7 @@ from .protocol import Answers, Functions
 
 # How long a loss may take longer than its round: it cannot be killed, and the device declines
 # rounds meanwhile.
-_PATIENCE = "10000h"
+_GRACE = "10000h"
 
 
 def talk(functions: Functions, *command: str, heard: Heard,
@@ -23,7 +23,7 @@ def talk(functions: Functions, *command: str, heard: Heard,
     """
     answers = Answers(functions, strict)
     try:
-        with Child(*command, "--stdio", "--json", f"--patience={_PATIENCE}", heard=heard,
+        with Child(*command, "--stdio", "--json", f"--grace={_GRACE}", heard=heard,
                    requests=True) as child:
             began(child)
             for request in child.requests():

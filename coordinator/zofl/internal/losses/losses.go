@@ -35,7 +35,7 @@ type Source struct {
 
 // FlagNames are the names of the flags of a Source, without the flags for the seed and the number
 // of devices.
-var FlagNames = []string{"objective", "data", "split", "exec", "stdio", "startup", "patience"}
+var FlagNames = []string{"objective", "data", "split", "exec", "stdio", "startup", "grace"}
 
 // Flags adds the flags of a Source to a command.
 func (l *Source) Flags(cmd *cobra.Command) {
@@ -75,7 +75,7 @@ func (l *Source) Split(cmd *cobra.Command, args []string) ([]string, error) {
 		return args, cli.Useless(cmd, "the loss is a program's", "objective", "data", "split")
 	}
 	if err := cli.Useless(cmd, "no program computes the loss: name one with --exec", "startup",
-		"patience"); err != nil {
+		"grace"); err != nil {
 		return nil, err
 	}
 	if l.Objective != "digits" {

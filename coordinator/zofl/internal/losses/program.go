@@ -19,10 +19,10 @@ import (
 
 // A Program holds the flags of the program that computes losses.
 type Program struct {
-	Stdio             bool
-	named             string // by which flag: --exec or --
-	dim               int
-	startup, patience time.Duration
+	Stdio          bool
+	named          string // by which flag: --exec or --
+	dim            int
+	startup, grace time.Duration
 	// Lock is a file that the running program of a device locks; see lossprogram.Config.
 	Lock string
 }
@@ -42,9 +42,9 @@ func (p *Program) shared(cmd *cobra.Command) {
 	f.BoolVar(&p.Stdio, "stdio", false,
 		"the program is the one that started zofl, at its standard input and output")
 	f.DurationVar(&p.startup, "startup", time.Minute, "how long the program may take to say hello")
-	f.DurationVar(&p.patience, "patience", 5*time.Second,
+	f.DurationVar(&p.grace, "grace", 5*time.Second,
 		"how long it may answer after the end of a round before it is killed")
-	Help.Mark(f, "stdio", "startup", "patience")
+	Help.Mark(f, "stdio", "startup", "grace")
 }
 
 // Help is the topic of the flags of a program that computes losses.
@@ -80,11 +80,11 @@ func (p *Program) Start(
 		return nil, cli.Usage(fmt.Errorf("--dim %d: give the plan's dim", p.dim))
 	case p.startup <= 0:
 		return nil, cli.Usage(fmt.Errorf("--startup %v: give more than 0", p.startup))
-	case p.patience <= 0:
-		return nil, cli.Usage(fmt.Errorf("--patience %v: give more than 0", p.patience))
+	case p.grace <= 0:
+		return nil, cli.Usage(fmt.Errorf("--grace %v: give more than 0", p.grace))
 	}
 	cfg := lossprogram.Config{Command: command, Dim: p.dim, Startup: p.startup,
-		Patience: p.patience, Lock: p.Lock, Logger: logger}
+		Patience: p.grace, Lock: p.Lock, Logger: logger}
 	if p.Stdio {
 		signal.Ignore(syscall.SIGPIPE) // if the reader ends first, writing returns an error
 		cfg.In, cfg.Out = cmd.InOrStdin(), cmd.OutOrStdout()
