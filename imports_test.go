@@ -111,7 +111,7 @@ var allowed = map[string][]string{
 	},
 	"coordinator/report": {
 		module + "/plan", module + "/wire", module + "/wire/survey", module + "/plan/dp",
-		module + "/wire/deviceinfo",
+		module + "/wire/deviceinfo", module + "/coordinator/runlog",
 	},
 	"coordinator/internal/engine": {
 		module + "/plan", module + "/wire", module + "/wire/compact", module + "/internal/subjects",

@@ -271,6 +271,8 @@ func (c *Coordinator) log(e *report.Event) {
 	case report.Evaluated:
 		l.Debug("evaluated", "record", e.Evaluation.N, "devices", e.Evaluation.Count, "metrics",
 			e.Evaluation.Metrics)
+	case report.Improved:
+		l.Debug("best", "record", e.Best.N, e.Best.Metric, e.Best.Value)
 	case report.RunPaused:
 		l.Warn("paused", "record", e.N, "reason", e.Reason)
 	case report.StillPaused:

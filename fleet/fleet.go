@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/fleet/traffic"
 	"github.com/zofl/zofl/plan"
@@ -76,7 +77,8 @@ type Round struct {
 	// index is a multiple of eval_every, and after the last record. Each metric is a mean over the
 	// first eval_count devices that implement [objective.Evaluator], weighted by their samples. Nil
 	// means not measured.
-	Metrics []float64
+	Metrics    []float64
+	Evaluators uint32 // devices that measured them
 }
 
 // A Device is what one device did.
@@ -98,12 +100,19 @@ type Result struct {
 	Queries   uint64         // loss evaluations of all devices
 	Gradients uint64         // gradients or slopes of all devices
 	Traffic   traffic.Totals // of all devices
-	Ended     string         // why: "rounds", "stopped", or the condition on a metric
+	Ended     string         // why: "rounds", "stopped", "patience", or the condition on a metric
+	Best      *Best          // nil: the plan has no Best, or it was not measured
 	Log       *runlog.Memory // the run's records
 	Gradient  error          // result of CheckGradient before the run; it does not end the run
 	// Found lists, in order, the values that surveys of the devices found: mu, the step, and whether
 	// to share directions. Each entry says why the coordinator chose the value.
 	Found []survey.Result
+}
+
+// Best is the model of the record with the best value of the plan's Best.
+type Best struct {
+	report.Best
+	Params []float32
 }
 
 // Run runs a plan on devices until its rounds are done or ctx ends. If ctx ends, Run returns its
@@ -122,6 +131,9 @@ func Run(ctx context.Context, plan *plan.Plan, devices []objective.Objective,
 	}
 	r := &run{plan: copied, original: plan, options: o, objectives: devices,
 		round: Round{Mu: copied.Mu}, result: &Result{Plan: copied, Log: &runlog.Memory{}}}
+	if plan.Best != "" {
+		r.best = runlog.NewBest(plan)
+	}
 	if !o.Checked {
 		r.result.Gradient = CheckGradient(ctx, copied, devices, o)
 	}

@@ -48,7 +48,7 @@ func rehearsal(pl *plan.Plan, devices []objective.Objective, o *Options) (*plan.
 	p.Deadline = uint32(deadline.Milliseconds())
 	// The bus in memory loses no message, so the coordinator need not repeat announcements.
 	p.Reannounce = uint32(time.Minute.Milliseconds())
-	p.EvalEvery, p.EvalCount, p.StopMetric = 0, 0, ""
+	p.NoEvaluation()
 	if o.Rounds > 0 {
 		p.Rounds = o.Rounds
 	}

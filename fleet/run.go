@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/fleet/traffic"
 	"github.com/zofl/zofl/internal/memstore"
 	"github.com/zofl/zofl/internal/subjects"
@@ -36,6 +38,8 @@ type run struct {
 	clients        []*client.Client
 	witness        witness
 	result         *Result
+	best           *runlog.Best // nil: the plan has no Best
+	losses         runlog.LossMean
 	round          Round     // the current round
 	began          time.Time // of the round
 }
@@ -224,8 +228,13 @@ func (r *run) done(e *report.Event) error {
 	done.Perturbations, done.Contributors = e.Perturbations, e.Contributors
 	done.Seconds = now.Sub(r.began).Seconds()
 	done.Up, done.Down = totals.Up.Bytes, totals.Down.Bytes
-	done.Bytes, done.Metrics = done.Up+done.Down, nil
+	done.Bytes, done.Metrics, done.Evaluators = done.Up+done.Down, nil, 0
 	stop, err := r.evaluate(e.N, e.Round == r.plan.Rounds)
+	if err == nil && r.best != nil {
+		var ends string
+		ends, err = r.judge(e)
+		stop = cmp.Or(stop, ends)
+	}
 	r.result.Rounds = append(r.result.Rounds, *done)
 	if err == nil && r.options.Progress != nil {
 		err = r.options.Progress(*done)

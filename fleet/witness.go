@@ -61,7 +61,7 @@ func (r *run) evaluate(n uint64, last bool) (stop string, err error) {
 	if err := r.witness.catchUp(ctx); err != nil {
 		return "", err
 	}
-	r.round.Metrics = r.metrics(ctx, slices.Clone(r.witness.replica.Params()))
+	r.round.Metrics, r.round.Evaluators = r.metrics(ctx, slices.Clone(r.witness.replica.Params()))
 	i := slices.Index(p.Metrics, p.StopMetric)
 	if i < 0 || r.round.Metrics == nil {
 		return "", nil
@@ -74,8 +74,9 @@ func (r *run) evaluate(n uint64, last bool) (stop string, err error) {
 }
 
 // metrics returns the weighted means of the metrics of eval_count devices, or nil if no device can
-// measure. metrics leaves out a device whose evaluation fails, as a live run does.
-func (r *run) metrics(ctx context.Context, x []float32) (means []float64) {
+// measure, and how many devices measured them. metrics leaves out a device whose evaluation fails,
+// as a live run does.
+func (r *run) metrics(ctx context.Context, x []float32) (means []float64, devices uint32) {
 	asked, total, names := r.original.EvalCount, 0.0, r.original.Metrics
 	for d, o := range r.objectives {
 		evaluator, ok := o.(objective.Evaluator)
@@ -95,11 +96,12 @@ func (r *run) metrics(ctx context.Context, x []float32) (means []float64) {
 			means[i] += float64(v * float64(samples))
 		}
 		total += float64(samples)
+		devices++
 	}
 	for i := range means {
 		means[i] /= total
 	}
-	return means
+	return means, devices
 }
 
 // measured lets a device measure the model. The error says why the measurement does not count.

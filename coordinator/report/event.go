@@ -38,13 +38,14 @@ const (
 	Unused        EventKind = 23 // the work of member ID comes too late to count, see Reason
 	Suspected     EventKind = 24 // contributions, keys or shares of member ID stand out, see Reason
 	Reported      EventKind = 25 // member ID, or with "" the coordinator's program, has Values
+	Improved      EventKind = 26 // Best has a value no worse than all before, see Plan.Best
 )
 
 var eventNames = [...]string{"", "round", "evaluated", "paused", "resumed", "ended",
 	"digests differ", "joined", "adopted", "rolled back", "changed", "refused", "reference",
 	"phase", "left", "lost", "stepped out", "returned", "join refused", "retired", "survey",
 	"same id", "still paused",
-	"unused", "suspected", "reported"}
+	"unused", "suspected", "reported", "best"}
 
 func (k EventKind) String() string { return eventNames[k] }
 
@@ -85,6 +86,7 @@ type Event struct {
 	Fields   []string          // Changed, Surveyed: their names
 	Survey   survey.Result     // Surveyed
 	Values   deviceinfo.Values // Reported: numbers of the app's own, by name
+	Best     *Best             // Improved
 }
 
 // An Evaluation is the metrics that devices measured for the state after record N.

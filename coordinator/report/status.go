@@ -60,6 +60,7 @@ type Status struct {
 	Privacy    *dp.Budget // what the log has spent of each device's privacy; nil without noise
 	Planned    *dp.Budget // what all rounds will spend without other records; nil: no end or no noise
 	Evaluation Evaluation
+	Best       *Best           // nil: the plan has no Best, or no evaluation counted yet
 	Digests    []DigestReports // of the last few states whose digests the run asked for
 	Reference  *Reference      // the reference in announcements; nil if there is none yet
 	Counters   Counters

@@ -25,16 +25,17 @@ type Decider interface {
 }
 
 // Decisions are what a log stores of a run beside its records: why the run is paused or will be,
-// and which lost records a person has accepted as lost.
+// which lost records a person has accepted as lost, and which record has the best model.
 type Decisions struct {
 	Pause    *Pause  `json:"pause,omitempty"`    // nil: the run is not paused
 	Planned  *Pause  `json:"planned,omitempty"`  // a pause to come, after round After
 	Accepted []Claim `json:"accepted,omitempty"` // ascending; records whose loss was accepted
+	Best     *Best   `json:"best,omitempty"`     // nil: the plan has no best, or no value of it yet
 }
 
 // None says whether nothing was decided.
 func (d *Decisions) None() bool {
-	return d.Pause == nil && d.Planned == nil && len(d.Accepted) == 0
+	return d.Pause == nil && d.Planned == nil && len(d.Accepted) == 0 && d.Best == nil
 }
 
 // A Pause lasts until a person ends it.

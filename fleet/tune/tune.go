@@ -121,7 +121,8 @@ func begin(c *Config) (*tuning, error) {
 	tuned, trial := *c.Plan, *c.Plan
 	trial.RunKey, trial.KeyCheck, trial.KeyScheme = trialKey(c.Seed), nil, 0
 	trial.SecureLists = 0 // needs a secret of the devices, which trials do not have
-	trial.Rounds, trial.EvalEvery, trial.EvalCount, trial.StopMetric = 1, 0, 0, ""
+	trial.Rounds = 1
+	trial.NoEvaluation()
 	if trial.DPClip == 0 { // with private noise, a pause would reveal data
 		trial.Diverge = cmp.Or(trial.Diverge, 1)
 	}

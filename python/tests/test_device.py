@@ -53,7 +53,7 @@ def test_kinds_of_losses(tmp_path: Path) -> None:
         return bowl(x, batch), 2 * (x - 1) / len(x)
 
     plan = small(members=3, target=3, quorum=3, rounds=40, step=0.5, mu=0.01, perturbations=7,
-                 metrics=["loss", "largest"], eval_every=10, eval_count=3)
+                 metrics=["loss", "largest"], eval_every=10, eval_count=3, best="loss")
     with zofl.serve(plan) as server:
         devices = [
             Running(server, "one", evaluate=lambda x, device: [bowl(x, None), x.max()], samples=10),
@@ -63,6 +63,9 @@ def test_kinds_of_losses(tmp_path: Path) -> None:
         ]
         events = list(server.events())
         results = [d.got() for d in devices]
+        best = server.status()["best"]
+        assert best["metric"] == "loss" and best["lowest"] and best["n"] >= 30
+        assert np.array_equal(server.best(), server.export(at=best["n"]))
     assert len({r.digest for r in results}) == 1
     assert asked["losses"] == {3, 2}  # 8 losses, by at most 3
     assert len(asked["gradient"]) == 40

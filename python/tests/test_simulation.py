@@ -37,7 +37,8 @@ def test_simulate() -> None:
         devices.add(device)
         return [float(np.mean(x))]
 
-    plan = small(step=0.2, mu=0.01, perturbations=5, metrics=["mean"], eval_every=10, eval_count=2)
+    plan = small(step=0.2, mu=0.01, perturbations=5, metrics=["mean"], eval_every=10, eval_count=2,
+                 best="mean")
     history = zofl.simulate(loss, plan, devices=12, seeds=3, rounds=30, evaluate=evaluate,
                             progress=heard.append)
     assert len(history) == 3 and repr(history) == "<3 runs of up to 30 rounds>"
@@ -51,6 +52,9 @@ def test_simulate() -> None:
     mean = history.metrics["mean"]
     assert mean.shape == (3, 30) and np.isfinite(mean[:, -1]).all()
     assert np.isnan(mean).sum() > 3 * 20  # the others were not measured
+    best = history[0].best
+    assert best and best["n"] == best["round"] + 1 and best["x"].shape == (DIM,)
+    assert best["value"] == pytest.approx(np.nanmax(mean[0]))
     assert devices and heard[-1]["event"] == "done"
     again = zofl.simulate(loss, plan, devices=12, rounds=30)
     assert np.array_equal(again[0].losses, history[0].losses)

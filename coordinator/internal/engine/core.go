@@ -138,6 +138,7 @@ type Core struct {
 	late       late.Work
 	vectors    *vectors // nil: contributions are no vectors
 	evaluation evaluations
+	bests      bests
 	votes      votes
 	watch      watch
 	followers  []policy.Follower // of the log, those that the plan asks for

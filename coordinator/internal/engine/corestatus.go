@@ -21,6 +21,7 @@ func (c *Core) Status() report.Status {
 		Waits:      c.waitsText(),
 		Loss:       c.watch.last,
 		Evaluation: c.evaluation.last,
+		Best:       c.bests.now,
 		Counters:   c.counters,
 		Digests:    c.votes.Reports(),
 		SameID:     c.cohort.Crowd.Twins(c.cohort.Roster.IDs),

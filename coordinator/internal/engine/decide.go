@@ -13,6 +13,7 @@ import (
 // decide hands the present decisions to the log.
 func (c *Core) decide() {
 	now := c.halt.Decisions
+	now.Best = now.Best.Clone()
 	c.halt.storing = true
 	c.emit(Output{Kind: OutDecide, Decisions: &now})
 }

@@ -51,6 +51,9 @@ func (c *Core) finishEvaluation() {
 	if text := c.evaluation.Reached(&c.Plan); text != "" {
 		c.end(wire.End{Reason: wire.EndMetric, Text: text})
 	}
+	if c.Plan.Best != "" {
+		c.evaluated()
+	}
 }
 
 // report emits the evaluation, once, if any device answered, and says whether it emitted the event.

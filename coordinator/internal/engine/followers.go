@@ -60,6 +60,7 @@ func (c *Core) enlist() {
 		{p.Bound > 0, &c.chain},
 		{p.Late > 0, &c.late},
 		{p.EvalEvery > 0 || c.evaluation.N > 0, &c.evaluation},
+		{p.Best != "" && c.bests.begin(c), &c.bests},
 		{p.DigestEvery > 0, &c.votes},
 	} {
 		if some.asked {

@@ -78,7 +78,7 @@ func TestHistories(t *testing.T) {
 	t.Log(seen.events)
 	for _, what := range []string{"round", "phase", "late", "changed", "rolled back", "surveyed",
 		"adopted", "paused", "resumed", "cut", "lost", "referred", "evaluated", "restart", "vector",
-		"masked", "ended"} {
+		"masked", "ended", "best"} {
 		if seen.events[what] == 0 {
 			t.Errorf("no walk came by %q", what)
 		}
@@ -99,6 +99,7 @@ func newWalk(t *testing.T, seed uint64, seen *seen) *walk {
 
 // restart makes a new coordinator of each kind take over.
 func (w *walk) restart() {
+	before := w.now
 	epoch, err := w.log.Begin(context.Background())
 	w.must(err)
 	w.epoch, w.held = epoch, nil
@@ -112,6 +113,12 @@ func (w *walk) restart() {
 			return logindex.Records(context.Background(), w.log, last, each)
 		}}, &b)
 	w.must(err)
+	if before != nil {
+		s := w.now.Status()
+		if b := before.Status().Best; w.now.N == before.N && fmt.Sprint(b) != fmt.Sprint(s.Best) {
+			w.Errorf("the best was %v, and is %v after a restart", b, s.Best)
+		}
+	}
 	w.seen.events["restart"]++
 	w.check(w.now.Start(w.time))
 }
@@ -154,6 +161,9 @@ func (w *walk) check(outputs []engine.Output) {
 	list, times := w.now.Devices(w.time)
 	if len(list) != len(times) || s.N != w.now.N || s.Counters.Faulty() != w.now.Faulty() {
 		w.Errorf("%d devices, %d times, status %+v", len(list), len(times), s)
+	}
+	if b := s.Best; b != nil && (b.N > w.now.N || !w.now.Path()[b.N-1]) {
+		w.Errorf("the best model is after record %d, which no longer counts", b.N)
 	}
 	w.seen.events["cut"] += int(min(s.Counters.Cut, 1))
 	if w.Failed() {
@@ -233,7 +243,8 @@ var names = map[report.EventKind]string{report.RoundDone: "round", report.PhaseD
 	report.Changed: "changed", report.RolledBack: "rolled back", report.Surveyed: "surveyed",
 	report.Adopted: "adopted", report.RunPaused: "paused", report.RunResumed: "resumed",
 	report.Lost: "lost", report.Referred: "referred", report.Evaluated: "evaluated",
-	report.Unused: "unused", report.Suspected: "suspected", report.RunEnded: "ended"}
+	report.Improved: "best",
+	report.Unused:   "unused", report.Suspected: "suspected", report.RunEnded: "ended"}
 
 var errDisk = errors.New("no space left on device")
 

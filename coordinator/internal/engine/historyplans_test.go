@@ -50,6 +50,9 @@ var plans = []string{
 	"roster=open late=2 async=on",
 	"diverge=0.5",
 	"rounds=4",
+	"best=loss patience=12",
+	"best=loss best_when=highest min_delta=0.01 claim_bound=4 weights=samples",
+	`best=loss metrics=["acc"]`, // the training loss
 }
 
 // draw returns the next plan of the list, with some fields drawn at random.
@@ -66,7 +69,8 @@ func (w *walk) draw(seed uint64) *plan.Plan {
 	switch stops := w.rng.IntN(12) == 0; {
 	case slices.Contains(w.fields, "secure=sum"):
 		w.fields = append(w.fields, "eval_every=0", "eval_count=0", "metrics=[]", "digest_every=0")
-	case stops && !slices.Contains(w.fields, "dp_clip=2"):
+	case stops && !slices.Contains(w.fields, "dp_clip=2") &&
+		!slices.Contains(w.fields, `metrics=["acc"]`):
 		w.fields = append(w.fields, "stop_metric=loss", "stop_when=below", "stop_value=0.3")
 	}
 	for _, f := range w.fields {

@@ -140,6 +140,21 @@ func (e *Evaluation) Reached(p *plan.Plan) string {
 	return text
 }
 
+// Value returns the value of metric i by which the best model is chosen: the mean, or with a
+// ClaimBound the median of the evaluators. Of two middle values it returns the worse one.
+func (e *Evaluation) Value(i int, lowest bool) float64 {
+	if e.held.Len() == 0 {
+		return float64(e.Sum.Means()[i])
+	}
+	return float64(e.held.Combine(func(values []float32) float32 {
+		slices.Sort(values)
+		if lowest {
+			return values[len(values)/2]
+		}
+		return values[(len(values)-1)/2]
+	})[i])
+}
+
 // reached says how the metrics after record n reached the plan's goal, or returns "" if they did
 // not.
 func reached(p *plan.Plan, n uint64, metrics []float32) string {

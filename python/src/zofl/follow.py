@@ -79,6 +79,9 @@ class Follower:
         if event.get("model"):
             run.model = np.load(event["model"])
             run.x = run.model if self._tree is None else self._tree.copy(run.model)
+        if run.best is not None and event.get("best_model"):
+            x = run.best["model"] = np.load(event["best_model"])
+            run.best["x"] = x if self._tree is None else self._tree.copy(x)
 
     def _text(self, row: Event) -> str:
         of, loss = self._begin.get("of", 1), row.get("loss")

@@ -65,6 +65,11 @@ class OptimizeResult:
     plan: Plan  # which led it: zofl.serve leads the same on devices
 
     @property
+    def best(self) -> dict[str, Any] | None:
+        """Of a plan with best, such as best="loss": the best model as x, its value and round."""
+        return self.run.best
+
+    @property
     def losses(self) -> Numbers:
         """The mean training loss where each round began."""
         return self.run.losses
@@ -285,6 +290,8 @@ def _result(tree: Tree, count: _Count, devices: int, run: Run, led: Plan, fun0: 
         led["rounds"] = n
     x = tree.keep(run.model)
     run.x = x
+    if run.best is not None:
+        run.best["x"] = tree.copy(run.best["model"])
     return OptimizeResult(x, fun, count.queries, n, success, how, fun0, run, led)
 
 

@@ -23,12 +23,15 @@ class Run:
     seed: int
     settings: dict[str, str]  # of the fields that were swept
     rows: list[Event] = field(default_factory=list)  # as `zofl simulate --json` prints rounds
-    # "rounds", a metric's condition, "stopped", "diverged", "paused", "interrupted", "failed"
+    # "rounds", "patience", a metric's condition, "stopped", "diverged", "paused", "interrupted" or
+    # "failed"
     ended: str = ""
     error: str = ""  # why, if the run did not come to its end
     final: Event = field(default_factory=dict)  # as `zofl simulate --json` prints the end
     model: Vector | None = None  # the parameters at the end, one vector
     x: Any = None  # the same in the structure of initial, if that has one
+    # of a plan with best: metric, value, n and round of the best model, and the model and x
+    best: dict[str, Any] | None = None
 
     def __repr__(self) -> str:
         return f"<run {self.name}: {said(self.losses)}{', ' + self.ended if self.ended else ''}>"
@@ -160,6 +163,7 @@ class History(Sequence[Run]):
         elif event["event"] == "end":
             run = self.runs[-1]
             run.ended, run.error, run.final = event["ended"], event.get("error", ""), event
+            run.best = dict(event["best"]) if event.get("best") else None
             if event.get("warning"):
                 log.warning("%s: %s", run.name, event["warning"])
 

@@ -95,6 +95,10 @@ class Server:
         to: dict[str, Any] = {"url": self.url, "run": self.run, "initial": self._initial, **flags}
         return operate.export(None, at=at, **to)
 
+    def best(self, **flags: Flag) -> Vector:
+        """The model with the best value so far of the plan's best; status()["best"] says which."""
+        return self.export(best=True, **flags)
+
     def close(self) -> None:
         """Ends the coordinator. The run can be continued from its store."""
         try:

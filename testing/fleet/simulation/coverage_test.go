@@ -11,7 +11,7 @@ var covered = []string{
 	"announce open", "announce lean", "announce paused", "announce ended",
 	"catch-up", "burst", "reply again",
 	"record plan", "record round", "record change", "record rollback", "record end",
-	"end rounds", "end requested",
+	"end rounds", "end requested", "end patience", "a best model", "event best",
 	"drop", "double", "delay", "power cut", "crash now",
 	"crash before publish", "crash before request", "crash before subscribe", "crash before append",
 	"crash before write", "crash before sync", "crash before rename", "crash before open",

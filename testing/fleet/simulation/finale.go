@@ -73,6 +73,12 @@ func (w *world) finale() {
 			time.Since(began), w.book.Last())
 		return
 	}
+	for _, p := range w.parties {
+		if c := w.leading(p); c != nil {
+			best := c.Status().Best
+			w.locked(func() { w.book.Best(best) })
+		}
+	}
 	w.agree()
 }
 

@@ -66,6 +66,8 @@ func (h *History) Record(e report.Event) error {
 		h.addEvaluation(run, &e, at)
 	case report.Reported:
 		h.heard(&e, at)
+	case report.Improved:
+		h.addBest(e.Best, at)
 	default:
 		h.reprice(&e)
 		if m, ok := markOf(&e, at); ok {
@@ -141,6 +143,7 @@ func (h *History) put(p Point) {
 	if p.Reported == nil {
 		p.Reported = h.points[i].Reported
 	}
+	p.Best = p.Best || h.points[i].Best
 	h.points[i] = p
 }
 
@@ -152,9 +155,19 @@ func (h *History) addEvaluation(run Run, e *report.Event, at time.Time) {
 		names = plan.Metrics
 	}
 	v := evaluationOf(&e.Evaluation, names)
+	h.amend(e.Evaluation.N, at, func(p *Point) { p.Evaluation = v })
+}
+
+// addBest notes that the model after a record is the best so far.
+func (h *History) addBest(b *report.Best, at time.Time) {
+	h.amend(b.N, at, func(p *Point) { p.Best = true })
+}
+
+// amend changes the point of a record.
+func (h *History) amend(n uint64, at time.Time, change func(p *Point)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	p := Point{N: e.Evaluation.N, Time: at}
+	p := Point{N: n, Time: at}
 	i, there := h.find(p.N)
 	switch {
 	case there:
@@ -162,7 +175,7 @@ func (h *History) addEvaluation(run Run, e *report.Event, at time.Time) {
 	case i > 0: // a record of another kind, or a point that was lost
 		p.Round, p.Queries = h.points[i-1].Round, h.points[i-1].Queries
 	}
-	p.Evaluation = v
+	change(&p)
 	h.put(p)
 	h.tell(line{Point: &p})
 }

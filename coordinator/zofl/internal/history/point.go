@@ -52,6 +52,8 @@ type Point struct {
 
 	// Reported are numbers of the apps' own, by name, since the point before.
 	Reported map[string]Reported `json:"reported,omitempty"`
+	// Best says that the plan's best was better for this state than for all before.
+	Best bool `json:"best,omitempty"`
 }
 
 // IsRound says whether record N committed a round.

@@ -60,6 +60,8 @@ type Status struct {
 	Privacy    *dp.Budget  `json:"privacy,omitempty"`         // spent by a device in every round
 	Planned    *dp.Budget  `json:"privacy_planned,omitempty"` // what all rounds will spend
 	Evaluation *Evaluation `json:"evaluation,omitempty"`
+	// Best is the record with the best model so far, of a plan with best.
+	Best *report.Best `json:"best,omitempty"`
 	// Reported are the last numbers of the apps' own, by name.
 	Reported  map[string]history.Reported `json:"reported,omitempty"`
 	Digests   []Digests                   `json:"digests,omitempty"`
@@ -145,7 +147,7 @@ func StatusOf(s report.Status) Status {
 		Present: s.Present, Waits: s.Waits,
 		Phase: s.Phase, Attempt: s.Attempt, Asked: s.Asked,
 		Contributions: s.Contributions, Declines: s.Declines, Uploads: s.Uploads,
-		Loss: s.Loss, Privacy: s.Privacy, Planned: s.Planned,
+		Loss: s.Loss, Privacy: s.Privacy, Planned: s.Planned, Best: s.Best,
 		Counters: s.Counters, Dropped: s.Counters.Dropped(),
 		TurnedAway: s.TurnedAway, SameID: s.SameID, Unused: s.Unused,
 		Suspects: s.Suspects, Disputed: s.Disputed, Unjudged: s.Unjudged,

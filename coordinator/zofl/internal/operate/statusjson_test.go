@@ -26,6 +26,7 @@ func TestStatusJSON(t *testing.T) {
 			Values: []report.DigestCount{{Digest: [8]byte{0xab}, Devices: 3}},
 			Source: "w", Reference: [8]byte{0xcd}, Differing: 3, Differ: []string{"a", "b", "c"}}},
 		Reference: &report.Reference{N: 4, Digest: [8]byte{0xcd}}, LogError: "full",
+		Best:     &report.Best{Metric: "f1", N: 4, Round: 3, Value: 0.5, Devices: 2, Since: 1},
 		Privacy:  &dp.Budget{Epsilon: 1.5, Delta: 1e-5},
 		Counters: report.Counters{Late: 2, Duplicate: 3, Joins: 4},
 	}))
@@ -34,6 +35,7 @@ func TestStatusJSON(t *testing.T) {
 	}
 	for _, want := range []string{`"state":"ended"`, `"end":"metric"`, `"reason":"0.9 reached"`,
 		`"n":7`, `"phase":2`,
+		`"best":{"metric":"f1","n":4,"round":3,"value":0.5,"devices":2,"since":1}`,
 		`"metrics":[0.5]`, `"ab00000000000000":3`, `"source":"w"`, `"differ":["a","b","c"]`,
 		`"reference":{"n":4,"digest":"cd00000000000000"}`, `"log_error":"full"`, `"Late":2`,
 		`"privacy":{"epsilon":1.5,"delta":0.00001}`, `"dropped":5`} {

@@ -32,6 +32,9 @@ func (r *Run) Outcome() []Fact {
 	for _, name := range r.Metrics() {
 		facts = append(facts, Fact{name, chart.Number(r.Metric(name).Last())})
 	}
+	if r.Best != nil {
+		facts = append(facts, Fact{"best model", r.Best.String() + "; zofl export --best writes it"})
+	}
 	return append(facts, Fact{"record", fmt.Sprint(r.Records)})
 }
 
@@ -57,7 +60,8 @@ func (r *Run) Lead() string {
 
 // endings say why a run ended.
 var endings = map[string]string{"rounds": "the plan has no more", "metric": "its metric came to " +
-	"the value that the plan names", "requested": "a person ended it"}
+	"the value that the plan names", "requested": "a person ended it",
+	"patience": "its model no longer became better"}
 
 // settled is the mean of the last tenth of the values.
 func (s Series) settled() float64 {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 	"github.com/zofl/zofl/coordinator/zofl/internal/source"
 	"github.com/zofl/zofl/plan"
@@ -24,8 +25,9 @@ type Run struct {
 	Now     plan.Plan // with all changes
 	Records uint64
 	Rounds  uint64
-	Hash    string // of the last record
-	Ended   string // why; "": it has not
+	Hash    string       // of the last record
+	Ended   string       // why; "": it has not
+	Best    *report.Best // nil: it has none
 	Points  []history.Point
 	Marks   []history.Mark
 }

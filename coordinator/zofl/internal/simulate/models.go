@@ -9,8 +9,9 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/vector"
 )
 
-// Models is a [Sink] that stores the model of each run in a directory, as RUN.npy. It comes before
-// a sink that tells of the file.
+// Models is a [Sink] that stores the model of each run in a directory, as RUN.npy, and the best
+// one, if the plan says what is best, as RUN.best.npy. It comes before a sink that tells of the
+// files.
 type Models string
 
 // Make makes the directory, and returns an error if it has the model of one of the runs.
@@ -36,5 +37,10 @@ func (m Models) End(r *Run) error {
 		return nil
 	}
 	r.Outcome.Model = filepath.Join(string(m), r.Name+".npy")
-	return vector.Write(r.Outcome.Model, r.Params)
+	err := vector.Write(r.Outcome.Model, r.Params)
+	if err == nil && r.BestParams != nil {
+		r.Outcome.BestModel = filepath.Join(string(m), r.Name+".best.npy")
+		err = vector.Write(r.Outcome.BestModel, r.BestParams)
+	}
+	return err
 }

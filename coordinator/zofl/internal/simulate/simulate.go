@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 	"github.com/zofl/zofl/fleet"
 	"github.com/zofl/zofl/plan"
@@ -59,6 +60,8 @@ type Run struct {
 	Rows    []Row // so far
 	Outcome Outcome
 	Params  []float32 // the model, while sinks learn of the end
+	// BestParams is the best model then; nil: the plan does not say what is best.
+	BestParams []float32
 }
 
 // An Outcome is how a run ended.
@@ -74,8 +77,8 @@ type Outcome struct {
 	Up      Number `json:"up"` // as in the last row
 	Down    Number `json:"down"`
 	Seconds Number `json:"seconds"`
-	// Ended is "rounds", a condition on a metric, "stopped" by whoever was told of a round,
-	// "diverged", "paused", "interrupted" or "failed".
+	// Ended is "rounds", "patience", a condition on a metric, "stopped" by whoever was told of a
+	// round, "diverged", "paused", "interrupted" or "failed".
 	Ended string `json:"ended"`
 	Err   error  `json:"-"`               // why, unless the run came to its end
 	Model string `json:"model,omitempty"` // the file of the model, if it is stored
@@ -83,6 +86,9 @@ type Outcome struct {
 	// first run, Warning also says if a device's gradient does not fit its loss.
 	Warning string  `json:"warning,omitempty"`
 	Found   []Found `json:"found,omitempty"`
+	// Best is the round with the best model, of a plan with best.
+	Best      *report.Best `json:"best,omitempty"`
+	BestModel string       `json:"best_model,omitempty"` // the file of that model, if it is stored
 }
 
 // A Found is a value that devices found outside rounds, or that the coordinator found from their
@@ -194,9 +200,12 @@ func lead(ctx context.Context, c *Config, r *Run) error {
 	r.Outcome = outcome(ctx, r, result, err)
 	if result != nil {
 		r.Params = result.Params
+		if result.Best != nil {
+			r.BestParams = result.Best.Params
+		}
 	}
 	err = c.tell(func(s Sink) error { return s.End(r) })
-	if r.Params = nil; err != nil {
+	if r.Params, r.BestParams = nil, nil; err != nil {
 		return err
 	}
 	switch r.Outcome.Ended {
@@ -275,6 +284,11 @@ func outcome(ctx context.Context, r *Run, result *fleet.Result, err error) Outco
 			o.Warning = result.Gradient.Error()
 		}
 		o.warn(plancheck.FoundDecay(r.Plan))
+		if result.Best != nil {
+			o.Best = &result.Best.Best
+		} else if r.Plan.Best != "" {
+			o.warn("no device measured " + r.Plan.Best + ", so no model is the best")
+		}
 	}
 	if err == nil {
 		o.warn(idle(result.Devices))

@@ -107,6 +107,9 @@ func (m *Model) roundParts() (parts []string) {
 	} else if s.Asked > 0 {
 		add("open round: %d of %d", s.Contributions, s.Asked)
 	}
+	if s.Best != nil {
+		add("best %s", terminal.Plain(s.Best.String()))
+	}
 	if b := s.Privacy; b != nil {
 		spent := "epsilon " + number(b.Epsilon)
 		if s.Planned != nil {

@@ -29,6 +29,7 @@ type simulateFlags struct {
 	rounds, queries uint64
 	every           uint32
 	seeds           int
+	best            cli.BestFlags
 	sweep           []string
 
 	axes []simulate.Axis
@@ -71,6 +72,7 @@ The loss is built in, or that of a program in any language: docs/exec.md has the
 	flags.Uint32Var(&f.every, "every", 0, "records between evaluations; 0: the plan's eval_every")
 	flags.Uint64Var(&f.queries, "queries", 0, "most loss evaluations of all devices of a run; 0: any")
 	flags.StringVar(&f.models, "models", "", "store the model of each run here, as RUN.npy")
+	f.best.Flags(cmd)
 	f.Source.Flags(cmd)
 	f.initial.Flags(cmd)
 	flags.BoolVar(&f.asJSON, "json", false, "print a line of JSON for each round, in place of a table")
@@ -114,7 +116,7 @@ func (f *simulateFlags) plan(cmd *cobra.Command, args []string) (*plan.Plan, err
 		return nil, cli.Usage(fmt.Errorf("--devices %d: give 1 to %d, or 0 for the plan's members",
 			f.Data.Clients, plan.MaxMembers))
 	}
-	return f.shaped(cmd, p), nil
+	return p, cli.AsUsage(f.shaped(p))
 }
 
 // readAxes reads the fields to sweep.
@@ -142,8 +144,8 @@ func (f *simulateFlags) readAxes(cmd *cobra.Command) error {
 // digits reports whether the flags choose the loss of digits. That loss has metrics.
 func (f *simulateFlags) digits() bool { return !f.External() && f.Objective == "digits" }
 
-// shaped returns the plan with the changes that flags ask for.
-func (f *simulateFlags) shaped(cmd *cobra.Command, p *plan.Plan) *plan.Plan {
+// shaped makes the changes that flags ask for.
+func (f *simulateFlags) shaped(p *plan.Plan) error {
 	if f.Data.Clients > 0 {
 		p.Members = uint32(f.Data.Clients)
 	}
@@ -153,10 +155,11 @@ func (f *simulateFlags) shaped(cmd *cobra.Command, p *plan.Plan) *plan.Plan {
 	if f.every > 0 {
 		p.EvalEvery, p.EvalCount = f.every, max(p.EvalCount, 1)
 	}
-	if f.digits() && len(p.Metrics) == 0 && p.EvalEvery > 0 {
+	best := f.best.Settings()
+	if f.digits() && len(p.Metrics) == 0 && (p.EvalEvery > 0 || len(best) > 0) {
 		p.Metrics = demo.Metrics()
 	}
-	return p
+	return f.best.Set(p)
 }
 
 // simulate leads the runs, and shows them.

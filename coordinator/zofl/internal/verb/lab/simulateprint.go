@@ -60,6 +60,9 @@ func printRuns(out io.Writer, axes []simulate.Axis, runs []*simulate.Run) {
 	}
 	printFound(out, runs)
 	for _, r := range runs {
+		if r.Outcome.Best != nil {
+			fmt.Fprintf(out, "Best model of run %s: %v.\n", terminal.Plain(r.Name), r.Outcome.Best)
+		}
 		if r.Outcome.Warning != "" {
 			fmt.Fprintf(out, "%s: %s\n", r.Name, terminal.Plain(r.Outcome.Warning))
 		}

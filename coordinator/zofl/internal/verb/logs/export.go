@@ -21,7 +21,7 @@ func Export() *cobra.Command {
 	var choice logChoice
 	var at uint64
 	var out, like string
-	asJSON := false
+	asJSON, best := false, false
 	cmd := &cobra.Command{
 		Use:   "export --out FILE",
 		Short: "Write the model after a record to a file",
@@ -30,13 +30,19 @@ float32 if its name ends in .f32, a NumPy array if it ends in .npy. For .safeten
 .onnx or .npz it writes a copy of a model file: of --initial, with which the run began,
 or of --like. In the copy the tensors that --train names are those of the run.
 
+With --best it is the model after the record with the best value of the plan's best.
+
 With transport=dense the log keeps the vectors of the last dense_keep records only: older models
 can no longer be exported.`,
 		Example: `  zofl export --store kitchen.log --at 500 --out model.npy
+  zofl export --store kitchen.log --best --out model.npy
   zofl export --store kitchen.log --initial model.safetensors --train 'head.*' \
     --out adapted.safetensors`,
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if best && at > 0 {
+				return cli.Usage(errBestAt)
+			}
 			to, err := modelfile.TargetOf(out, like, &choice.initial)
 			if err != nil {
 				return cli.Usage(err)
@@ -53,6 +59,11 @@ can no longer be exported.`,
 			}
 			if choice.initial.File == "" && m != nil {
 				choice.initial.Train = nil // of --like
+			}
+			if best {
+				if at, err = choice.bestOf(cmd.Context()); err != nil {
+					return err
+				}
 			}
 			r, err := choice.whole(cmd.Context(), at)
 			if err != nil {
@@ -80,6 +91,7 @@ can no longer be exported.`,
 	choice.replayFlags(cmd)
 	f := cmd.Flags()
 	f.Uint64Var(&at, "at", 0, "number of the record; 0: the last one")
+	f.BoolVar(&best, "best", false, "the model with the best value of the plan's best")
 	f.StringVar(&out, "out", "", "new file: .f32, .npy, or as --like and --initial are")
 	f.StringVar(&like, "like", "",
 		"write a copy of this model file, with the trained tensors; default: --initial")

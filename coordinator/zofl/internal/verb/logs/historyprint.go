@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -132,6 +133,9 @@ func printHistory(out io.Writer, points []history.Point, marks []history.Mark) {
 			note = "metrics only: no round ends here"
 		case p.Phase == 1:
 			note = "first phase"
+		}
+		if p.Best {
+			note = strings.TrimPrefix(note+"; the best model so far", "; ")
 		}
 		t.AppendRow(append(row, note))
 	}

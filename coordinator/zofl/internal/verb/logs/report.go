@@ -82,6 +82,9 @@ func (l *logChoice) result(ctx context.Context) (*results.Run, error) {
 		return nil, cli.Classify(err)
 	}
 	run, err := results.Load(ctx, src, points, marks)
+	if err == nil && run.Now.Best != "" {
+		run.Best, err = l.best(ctx, src)
+	}
 	if err != nil {
 		return nil, cli.Classify(err)
 	}

@@ -235,6 +235,7 @@ func printStatus(out io.Writer, s *operate.Status) {
 		t.AppendRow(table.Row{fmt.Sprintf("metrics after record %d", e.N),
 			fmt.Sprintf("%s, from %s", metricsOf(e), terminal.Count(e.Devices, "device"))})
 	}
+	t.AppendIf(s.Best != nil, "best model", s.Best)
 	for _, name := range slices.Sorted(maps.Keys(s.Reported)) {
 		t.AppendRow(table.Row{"reported " + name, reportedOf(s.Reported[name])})
 	}

@@ -29,6 +29,7 @@ type planFlags struct {
 	layers                     string
 	dim                        uint64
 	settings                   []string
+	best                       cli.BestFlags
 	idLen                      int
 	asJSON, fields             bool
 	trust                      bool // secure=sum without a secret
@@ -86,6 +87,7 @@ broker.
 	flags.Uint64Var(&f.dim, "dim", 0, "number of parameters, in a new plan")
 	cli.Positive(flags, "dim")
 	flags.StringArrayVar(&f.settings, "set", nil, "set a field, FIELD=VALUE; repeatable")
+	f.best.Flags(cmd)
 	flags.StringVar(&f.layers, "segments", "",
 		"layers of a network, with random first weights: relu:784x64,64x10")
 	flags.StringVar(&f.initial.File, "initial", "",
@@ -116,7 +118,8 @@ broker.
 // check returns an error if the command would ignore a flag or an argument.
 func (f *planFlags) check(cmd *cobra.Command, args []string) error {
 	newPlan := []string{"preset", "run", "dim"}
-	other := cli.Given(cmd, append(newPlan, "set", "segments", "initial", "train", "epsilon", "liars",
+	other := cli.Given(cmd, append(newPlan, "set", "best", "patience", "segments", "initial", "train",
+		"epsilon", "liars",
 		"secret", "trust-coordinator", "write", "flat", "explain", "id-length")...)
 	switch {
 	case len(args) > 1:
@@ -168,7 +171,7 @@ func (f *planFlags) plan(ctx context.Context, args []string) (*plan.Plan, error)
 	if err := f.begin(p); err != nil {
 		return nil, err
 	}
-	set, err := planfile.SetAll(p, f.settings)
+	set, err := planfile.SetAll(p, append(f.settings, f.best.Settings()...))
 	if err != nil {
 		return nil, err
 	}
@@ -183,6 +186,7 @@ func (f *planFlags) plan(ctx context.Context, args []string) (*plan.Plan, error)
 			return nil, err
 		}
 	}
+	preset.Measured(p, set...)
 	f.note = preset.Fit(p, set...)
 	if len(args) == 0 {
 		f.guard(p, set)

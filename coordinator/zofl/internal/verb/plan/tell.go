@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 	"github.com/zofl/zofl/internal/grouping"
@@ -306,6 +307,19 @@ func (s *speech) late() {
 func (s *speech) evaluation() {
 	s.sayIf(s.EvalEvery > 0, "After every %s, on %s: %s.", terminal.Count(s.EvalEvery, "record"),
 		terminal.Count(s.EvalCount, "device"), strings.Join(s.Metrics, ", "))
+	s.sayIf(s.Best != "", "%s", bestText(s.Plan))
+}
+
+// bestText says which model of a plan's run is the best.
+func bestText(p *plan.Plan) string {
+	which, what := "highest", p.Best
+	if p.LowestIsBest() {
+		which = "lowest"
+	}
+	if p.BestOfTraining() {
+		what = fmt.Sprintf("mean training loss of %d rounds", runlog.LossRounds)
+	}
+	return fmt.Sprintf("The model with the %s %s is the best one.", which, what)
 }
 
 func (s *speech) stop() {
@@ -315,6 +329,8 @@ func (s *speech) stop() {
 	}
 	s.say("%s", end)
 	s.sayIf(s.StopMetric != "", "It ends where %s is %s %g.", s.StopMetric, s.StopWhen, s.StopValue)
+	s.sayIf(s.Patience > 0, "It ends when %s have brought no better model.",
+		terminal.Count(s.Patience, "evaluation"))
 	s.sayIf(s.Diverge > 0, "It pauses where the median loss has risen by %g times the first one.",
 		s.Diverge)
 }

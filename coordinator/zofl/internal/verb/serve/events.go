@@ -41,6 +41,7 @@ type event struct {
 	Survey  *survey.Result    `json:"survey,omitempty"`
 	Digests *operate.Digests  `json:"digests,omitempty"`
 	Values  deviceinfo.Values `json:"values,omitempty"`
+	Best    *report.Best      `json:"best,omitempty"`
 }
 
 func eventOf(e report.Event) event {
@@ -52,6 +53,8 @@ func eventOf(e report.Event) event {
 		out.Step, out.RoundStep = e.Step, e.RoundStep
 	case report.Evaluated:
 		out.N, out.Metrics, out.Devices = e.Evaluation.N, e.Evaluation.Metrics, e.Evaluation.Count
+	case report.Improved:
+		out.Best = e.Best
 	case report.RunPaused:
 		out.Reason = e.Reason
 	case report.StillPaused:

@@ -36,6 +36,7 @@ type serveFlags struct {
 	asJSON, quiet      bool
 	logFormat          cli.LogFormat
 	plan               *plan.Plan // nil: continue the run in the log
+	best               cli.BestFlags
 	sync               syncCheck
 	guard              guard
 	web                web
@@ -82,6 +83,7 @@ records survive. serve refuses a log that has lost records, and says what to do.
 	f.http.flags(cmd)
 	f.offer.flags(cmd)
 	f.alerts.flags(cmd)
+	f.best.Flags(cmd)
 	fs := cmd.Flags()
 	fs.StringVar(&f.store, "store", "",
 		"directory of the log, and of JetStream where serve starts the broker")
@@ -173,7 +175,14 @@ func (f *serveFlags) read(ctx context.Context, args []string) error {
 		if err := f.offer.check(f.plan); err != nil {
 			return err
 		}
+		if err := f.best.Set(f.plan); err != nil {
+			return cli.AsUsage(err)
+		}
 		f.run, f.dense, f.secure = f.plan.Run, f.plan.SendsVectors(), f.plan.Summed()
+	}
+	if len(args) == 0 && len(f.best.Settings()) > 0 {
+		return cli.Usage(errors.New("--best and --patience: the run in the log has its plan: change " +
+			"that with `zofl change`, or give the PLAN of a new run"))
 	}
 	if f.jetstream && f.run == "" {
 		return cli.Usage(errors.New("--run is missing: give the name of the run, or its PLAN"))

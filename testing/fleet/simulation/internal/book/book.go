@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/testing/fleet/simulation/internal/scenario"
@@ -328,6 +329,31 @@ func (b *Book) Models(name string, n uint64, params []float32) {
 	}
 	b.world.Find("replicas hold the log's states",
 		"%s: after record %d its parameters are %v", name, n, params)
+}
+
+// Best checks the record with the best model, which a coordinator shows at the end; nil: there is
+// none.
+func (b *Book) Best(best *report.Best) {
+	if best == nil {
+		return
+	}
+	b.world.Count("a best model")
+	n := b.Last()
+	for n > best.N {
+		if r := &b.chain[n-1].record; r.Kind == wire.KindRollback {
+			n = r.To
+		} else {
+			n--
+		}
+	}
+	if n != best.N || n == 0 {
+		b.world.Find("the best model is one of the run", "it is after record %d, which a rollback undid",
+			best.N)
+	}
+	if p := b.plan(); best.Metric != p.Best {
+		b.world.Find("the best model is one of the run", "it is that of %s, the plan says %q",
+			best.Metric, p.Best)
+	}
 }
 
 // Ended reports whether the log's last record ends the run.

@@ -61,6 +61,7 @@ func (s *Scenario) drawPlan(rng *rand.Rand) error {
 	s.hide(p)
 	s.deceive(p)
 	hold(p)
+	judge(p)
 	s.Plan = p
 	if err := plancheck.Validate(p); err != nil {
 		return fmt.Errorf("scenario: %w", err)
@@ -93,6 +94,25 @@ func hold(p *plan.Plan) {
 		q.Bound = 1e6
 	} else {
 		q.Weights, q.ClaimBound = plan.BySamples, 1e6
+	}
+	if valid.Plan(&q) == nil {
+		*p = q
+	}
+}
+
+// judge gives a third of the plans a best model, by their metric or by the training loss, and half
+// of these a patience. judge draws no random number, so that seeds keep the rest of their
+// histories.
+func judge(p *plan.Plan) {
+	if p.RunKey[5]%3 > 0 {
+		return
+	}
+	q := *p
+	if q.Best = plan.TrainingLoss; p.EvalEvery > 0 {
+		q.Best = p.Metrics[0]
+	}
+	if p.RunKey[6]%2 == 0 {
+		q.Patience = 3
 	}
 	if valid.Plan(&q) == nil {
 		*p = q
