@@ -58,6 +58,28 @@ func TestPackage(t *testing.T) {
 	}
 }
 
+// TestManual: the page of a command is what the command's help says, and bash takes completions.
+func TestManual(t *testing.T) {
+	m := released(t)
+	need(t, "dpkg-deb")
+	share := filepath.Join(t.TempDir(), "usr/share")
+	says(t, "dpkg-deb", "-x", m.pack(t, "zofl"), filepath.Join(share, "../.."))
+	page := says(t, "gunzip", "-c", filepath.Join(share, "man/man1/zofl-serve.1.gz"))
+	for _, want := range []string{`\fB--store\fP`, m.version + `"`, "zofl-device-add(1)"} {
+		if want[0] == 'z' {
+			page = says(t, "gunzip", "-c", filepath.Join(share, "man/man1/zofl-device.1.gz"))
+		}
+		if !strings.Contains(strings.Join(page, " "), want) {
+			t.Errorf("a page lacks %s", want)
+		}
+	}
+	got := says(t, "bash", "-c", "source "+filepath.Join(share,
+		"bash-completion/completions/zofl")+" && complete -p zofl")
+	if got[len(got)-1] != "zofl" {
+		t.Errorf("bash completes %v", got)
+	}
+}
+
 // TestInstall installs the packages for another system, whose root is a directory, and removes
 // them. A coordinator's logs stay; a sensor's readings do not.
 func TestInstall(t *testing.T) {

@@ -4,10 +4,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -41,8 +43,33 @@ func write(root *cobra.Command, dir string) error {
 		return err
 	}
 	plain(root)
-	return doc.GenManTree(root, &doc.GenManHeader{Section: "1",
-		Source: "zofl " + version.String(), Manual: "Zofl"}, pages)
+	header := &doc.GenManHeader{Section: "1", Source: "zofl " + version.String(), Manual: "Zofl"}
+	if err := doc.GenManTree(root, header, pages); err != nil {
+		return err
+	}
+	return shorten(pages)
+}
+
+// nothing is the default of a flag that has none, as the library writes it.
+var nothing = regexp.MustCompile(`\\fP(\[=false\]|=""|=\[\])`)
+
+// shorten leaves out defaults that say nothing.
+func shorten(pages string) error {
+	names, err := filepath.Glob(filepath.Join(pages, "*"))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		text = nothing.ReplaceAll(text, []byte(`\fP`))
+		if err := os.WriteFile(name, text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // completions writes what each shell of Debian loads when a user first completes zofl.
@@ -66,14 +93,31 @@ func completions(root *cobra.Command, dir string) error {
 }
 
 // plain prepares commands for pages: the text of the help is laid out for terminals, and a page
-// shows it as it is. No page names the library that wrote it.
+// shows it as it is, with the commands below. No page names the library that wrote it.
 func plain(cmd *cobra.Command) {
 	cmd.DisableAutoGenTag = true
-	if strings.Contains(cmd.Long, "\n") {
-		cmd.Long = "```\n" + cmd.Long + "\n```"
+	text := cmp.Or(cmd.Long, cmd.Short)
+	for _, group := range append(cmd.Groups(), &cobra.Group{Title: "Commands:"}) {
+		text += list(cmd, group)
+	}
+	if strings.Contains(text, "\n") {
+		cmd.Long = "```\n" + text + "\n```"
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { f.Usage = strings.Join(strings.Fields(f.Usage), " ") })
 	for _, c := range cmd.Commands() {
 		plain(c)
 	}
+}
+
+// list returns the commands of a group, or of none, each in a line with what it is for.
+func list(cmd *cobra.Command, group *cobra.Group) (text string) {
+	for _, c := range cmd.Commands() {
+		if c.GroupID == group.ID && c.IsAvailableCommand() {
+			text += fmt.Sprintf("\n  %-12s %s", c.Name(), c.Short)
+		}
+	}
+	if text != "" {
+		text = "\n\n" + group.Title + text
+	}
+	return text
 }
