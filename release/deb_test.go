@@ -64,13 +64,11 @@ func TestManual(t *testing.T) {
 	need(t, "dpkg-deb")
 	share := filepath.Join(t.TempDir(), "usr/share")
 	says(t, "dpkg-deb", "-x", m.pack(t, "zofl"), filepath.Join(share, "../.."))
-	page := says(t, "gunzip", "-c", filepath.Join(share, "man/man1/zofl-serve.1.gz"))
-	for _, want := range []string{`\fB--store\fP`, m.version + `"`, "zofl-device-add(1)"} {
-		if want[0] == 'z' {
-			page = says(t, "gunzip", "-c", filepath.Join(share, "man/man1/zofl-device.1.gz"))
-		}
-		if !strings.Contains(strings.Join(page, " "), want) {
-			t.Errorf("a page lacks %s", want)
+	for page, want := range map[string]string{"zofl": m.version + `"`, "zofl-serve": `\fB--store\fP`,
+		"zofl-device": "zofl-device-add(1)"} {
+		text := says(t, "gunzip", "-c", filepath.Join(share, "man/man1", page+".1.gz"))
+		if !strings.Contains(strings.Join(text, " "), want) {
+			t.Errorf("the page %s lacks %s", page, want)
 		}
 	}
 	got := says(t, "bash", "-c", "source "+filepath.Join(share,
