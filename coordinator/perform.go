@@ -281,7 +281,11 @@ func (c *Coordinator) log(e *report.Event) {
 	case report.RunResumed:
 		l.Info("resumed", "record", e.N)
 	case report.RunEnded:
-		l.Info("ended", "record", e.N, "reason", e.End.Reason.String(), "text", e.End.Text)
+		why := []any{"record", e.N, "reason", e.End.Reason.String()}
+		if e.End.Text != "" {
+			why = append(why, "text", e.End.Text)
+		}
+		l.Info("ended", why...)
 	case report.DigestsDiffer:
 		l.Error("devices hold different states", "record", e.Digests.N, "digests",
 			len(e.Digests.Values),

@@ -30,7 +30,11 @@ func (r *Run) Outcome() []Fact {
 		}
 	}
 	for _, name := range r.Metrics() {
-		facts = append(facts, Fact{name, chart.Number(r.Metric(name).Last())})
+		said := name
+		if name == "loss" { // not that of training
+			said = "evaluated loss"
+		}
+		facts = append(facts, Fact{said, chart.Number(r.Metric(name).Last())})
 	}
 	if r.Best != nil {
 		facts = append(facts, Fact{"best model", r.Best.String() + "; zofl export --best writes it"})

@@ -17,7 +17,6 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/demo"
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
-	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/preset"
 )
 
@@ -121,40 +120,10 @@ func verdictOf(r *demo.Result) error {
 	return nil
 }
 
-func estimatorOf(p *plan.Plan) string {
-	if p.Estimator == plan.Surrogate {
-		return fmt.Sprintf("surrogate, K=%d, M=%d, window=%d, length scale=%v", p.Steps,
-			p.Features, p.Window, p.LengthScale)
-	}
-	return fmt.Sprintf("%v, %v differences, K=%d, P=%d, mu=%s", p.Distribution, p.Difference,
-		p.Steps, p.Perturbations, numberOrAuto(p.Mu, p.MuAuto))
-}
-
-// updateOf says how a round moves the model. With the server rule normalized the text has no local
-// step.
-func updateOf(p *plan.Plan) string {
-	step := numberOrAuto(p.StepSize, p.StepAuto)
-	if p.ServerRule == plan.ServerNormalized {
-		return fmt.Sprintf("%v, beta=%v, decay=%v, step=%s", p.ServerRule, p.ServerBeta1,
-			p.ServerDecay, step)
-	}
-	return fmt.Sprintf("%v, beta=%v, decay=%v, step=%s", p.Rule, p.Beta, p.WeightDecay, step)
-}
-
-// numberOrAuto returns "auto" for a number that the devices find, otherwise the number.
-func numberOrAuto(v float32, auto uint8) string {
-	if auto > 0 && v == 0 {
-		return "auto"
-	}
-	return fmt.Sprint(v)
-}
-
 func printDemo(w io.Writer, r *demo.Result) {
 	t := cli.NewTable(w)
 	t.AppendRows([]table.Row{
 		{"method", r.Method},
-		{"estimator", estimatorOf(r.Plan)},
-		{"update", updateOf(r.Plan)},
 		{"rounds", r.Rounds},
 		{"devices", r.Clients},
 		{"parameters", r.Parameters},

@@ -4,7 +4,6 @@ package operator
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -201,16 +200,14 @@ func printStatus(out io.Writer, s *operate.Status) {
 	t := cli.NewTable(out)
 	t.AppendRow(table.Row{"run", s.Run})
 	t.AppendIf(s.Version != "", "version", "zofl "+s.Version)
-	t.AppendRows([]table.Row{
-		{"state", stateOf(s)},
-		{"reason", s.Reason},
-	})
+	t.AppendRow(table.Row{"state", stateOf(s)})
+	t.AppendIf(s.Reason != "", "reason", s.Reason)
 	t.AppendIf(s.By != "", "paused by", terminal.Plain(s.By))
 	t.AppendIf(s.PauseAfter > 0, "will pause after round", s.PauseAfter)
 	t.AppendIf(s.Unkept != "", "a restart would undo it", s.Unkept)
+	t.AppendIf(s.Waits != "", "waits for devices", s.Waits)
+	t.AppendIf(s.LogError != "", "log", s.LogError)
 	t.AppendRows([]table.Row{
-		{"waits for devices", s.Waits},
-		{"log", orFine(s.LogError)},
 		{"record", s.N},
 		{"rounds", s.Rounds},
 		{"epoch", s.Epoch},
@@ -220,12 +217,14 @@ func printStatus(out io.Writer, s *operate.Status) {
 	t.AppendIf(s.Key != "", "key", s.Key)
 	t.AppendIf(s.Phase > 0, "phase", fmt.Sprintf("%d of 2", s.Phase))
 	t.AppendIf(s.Asks() != "", "asks for", s.Asks())
-	t.AppendRows([]table.Row{
-		{"attempt", s.Attempt},
-		{"asked", s.Asked},
-		{"contributions", s.Contributions},
-		{"declines", s.Declines},
-	})
+	if s.Asked+s.Contributions+s.Declines+s.Attempt > 0 {
+		t.AppendRows([]table.Row{
+			{"attempt", s.Attempt},
+			{"asked", s.Asked},
+			{"contributions", s.Contributions},
+			{"declines", s.Declines},
+		})
+	}
 	printVectors(t, s)
 	t.AppendRow(table.Row{"loss", lossOf(s)})
 	t.AppendIf(s.NoFall != "", "does not learn", s.NoFall)
@@ -308,8 +307,4 @@ func droppedOf(s *operate.Status) string {
 		}
 	}
 	return text
-}
-
-func orFine(text string) string {
-	return cmp.Or(text, "works")
 }

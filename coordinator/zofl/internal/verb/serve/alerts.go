@@ -22,13 +22,12 @@ type alertFlags struct {
 
 func (a *alertFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&a.urls, "alert-url", nil, "`URL` of a webhook that gets an alert as JSON when "+
-		"the run pauses, diverges, makes no rounds, has a suspect or ends; @FILE: the URL is in a file; "+
-		"repeatable")
-	f.StringVar(&a.command, "alert-command", "", "a `command` that runs for each alert, split "+
-		"at spaces, without a shell; the alert is its standard input, and in the variables ZOFL_TEXT ...")
-	f.DurationVar(&a.after, "alert-after", 10*time.Minute, "how long no round must end before that "+
-		"is an alert; 0: it is none")
+	f.StringArrayVar(&a.urls, "alert-url", nil,
+		"`URL` that gets alerts as JSON, or @FILE with it; repeatable")
+	f.StringVar(&a.command, "alert-command", "",
+		"`command` to run for each alert, which it gets at standard input")
+	f.DurationVar(&a.after, "alert-after", 10*time.Minute,
+		"no round for so long is an alert; 0: it is none")
 }
 
 // check reads the flags.

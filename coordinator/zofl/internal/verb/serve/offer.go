@@ -26,7 +26,7 @@ func (o *offerFlags) flags(cmd *cobra.Command) {
 	f.StringVar(&o.file, "offer", "",
 		"model file that the run begins with: devices may fetch it (--fetch)")
 	f.StringSliceVar(&o.train, "train", nil,
-		"with --offer: which of its tensors are trained; default: as the plan says")
+		"with --offer: which of its tensors are trained, as in zofl plan")
 }
 
 // check returns an error unless the run of a plan begins with the file.

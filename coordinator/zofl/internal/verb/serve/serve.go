@@ -61,8 +61,7 @@ func Command() *cobra.Command {
 		Long: `Leads the run of the plan file PLAN, or continues the run in the log. Without --url it
 starts a broker in this process. After a crash start the same command again: committed
 records survive. serve refuses a log that has lost records, and says what to do.`,
-		Example: `  zofl plan --run kitchen --dim 7850 --set members=4 --set quorum=3 --write kitchen.json
-  zofl serve kitchen.json --store kitchen.log`,
+		Example: `  zofl serve kitchen.json --store kitchen.log`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd); err != nil {
 				return err
@@ -104,16 +103,14 @@ records survive. serve refuses a log that has lost records, and says what to do.
 	fs.Lookup("linger").DefValue = "0s" // help prints no default of zero, but would print -1ns
 	fs.Uint64Var(&f.acceptLoss, "accept-loss", 0,
 		"go on though so many records at the log's end are lost for good")
-	fs.StringVar(&f.allow, "allow", "",
-		"file of the ids that may join, one a line; read again when it changes")
+	fs.StringVar(&f.allow, "allow", "", "file of the ids that may join, one a line; may change")
 	fs.StringArrayVar(&f.tags, "tag", nil,
 		"word about the run, such as rate=0.1, for lists of runs; repeatable")
 	fs.Float64Var(&f.joinRate, "join-rate", 0,
 		"new ids a second, after the first thousands; 0: 100, negative: all")
 	fs.BoolVar(&f.beginAnew, "begin-anew", false,
 		"begin where records are lost: set aside what is left of the log")
-	fs.StringVar(&f.keyFile, "key", "",
-		"file of the key that signs messages, made at first use; with --auth the default")
+	fs.StringVar(&f.keyFile, "key", "", "file of the key that signs messages, made at first use")
 	fs.BoolVar(&f.attached, "attached", false, "end when standard input ends")
 	fs.StringVar(&f.traces, "traces", "",
 		"`URL` of an OpenTelemetry collector that gets a span of each round")
