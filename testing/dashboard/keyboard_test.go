@@ -72,6 +72,7 @@ func TestKeyboard(t *testing.T) {
 		t.Errorf("landmarks and live regions: %s", got)
 	}
 	p.spread(50)
+	p.bothSeen()
 	p.looks("50")
 	p.theme()
 	p.fine()

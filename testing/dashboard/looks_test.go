@@ -69,6 +69,33 @@ func (p *tab) whole(width int64) {
 	p.value(`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))`)
 }
 
+// headline checks that the tile has the loss of the last round as it was measured.
+func (p *tab) headline() {
+	p.t.Helper()
+	p.value(`(async () => {
+		const { number } = await import("./format.js");
+		const { rounds } = await (await fetch("api/curves?run=kitchen")).json();
+		window.measured = number(rounds.loss.at(-1));
+	})()`)
+	p.until(`[...document.querySelectorAll("#tiles dt")].find(e => e.textContent ===
+		"Training loss").nextElementSibling.textContent === window.measured`)
+}
+
+// bothSeen checks that in the chart of participation the line of the contributors and that of the
+// asked devices are both seen where they are the same: it looks for pixels of their colors.
+func (p *tab) bothSeen() {
+	p.t.Helper()
+	p.scheme("light")
+	p.until(`(() => {
+		const canvas = [...document.querySelectorAll("#rounds .chart")].find(e => e.querySelector("h3").
+			textContent === "Participation").querySelector("canvas");
+		const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+		const has = (...color) => data.some((_, i) => i % 4 === 0 && data[i + 3] > 0 && color.every(
+			(c, j) => Math.abs(data[i + j] - c) <= 3));
+		return has(0x24, 0x60, 0xc4) && has(0x8a, 0x3f, 0xb5);
+	})()`)
+}
+
 // spread checks that a large fleet is shown as histograms that count all devices.
 func (p *tab) spread(devices int) {
 	p.t.Helper()

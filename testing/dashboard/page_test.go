@@ -167,6 +167,7 @@ func TestPage(t *testing.T) {
 	p.click("#ask-do")
 	p.until(`document.body.dataset.state === "paused"`)
 	p.until(`document.getElementById("reason").textContent === "Paused: tea"`)
+	p.headline()
 	p.click("#change")
 	p.enter("#change-value", kb.Control+"a"+kb.Control)
 	p.do(chromedp.SetValue(chromedp.CSS("#change-value"), "0.125"))

@@ -27,7 +27,10 @@ func (s *Server) runs(w http.ResponseWriter, r *http.Request) {
 			answers[run.Name] = answers[run.Name] || run.Live && !again
 		}
 	}
-	reply(w, http.StatusOK, map[string]any{"runs": names, "list": list,
+	s.mu.Lock()
+	leads := s.made > 0 // or will soon
+	s.mu.Unlock()
+	reply(w, http.StatusOK, map[string]any{"runs": names, "list": list, "leads": leads,
 		"version": version.String()})
 }
 

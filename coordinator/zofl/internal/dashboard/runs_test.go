@@ -2,7 +2,10 @@ package dashboard
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -47,8 +50,9 @@ func TestRuns(t *testing.T) {
 	_ = l.history.Record(round(2))
 	l.run.status.Rounds = 1
 	type answer struct {
-		Runs []string
-		List []runlist.Run
+		Runs  []string
+		List  []runlist.Run
+		Leads bool
 	}
 	_, body := l.answer(l.request("GET", "/api/runs", ""))
 	got := decode[answer](t, body)
@@ -62,6 +66,18 @@ func TestRuns(t *testing.T) {
 	if own := got.List[0]; len(got.Runs) != 1 || !own.Led || own.State != "open" || own.Round != 1 ||
 		*own.Loss != 0.5 || got.List[2].Tags[0] != "old" {
 		t.Errorf("the list is %s", body)
+	}
+	reads := httptest.NewServer(New(Config{Others: []runlist.Source{dir}}))
+	defer reads.Close()
+	response, err := http.Get(reads.URL + "/api/runs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	only := answer{Leads: true}
+	if err := json.NewDecoder(response.Body).Decode(&only); err != nil || only.Leads ||
+		len(only.List) != 3 || !got.Leads {
+		t.Errorf("a server without a run of its own: %+v, %v", only, err)
 	}
 	for key, rounds := range map[string]int{"kitchen": 1, "run:attic": 3, "dir:a&b": 3} {
 		_, body := l.answer(l.request("GET", "/api/curves?run="+url.QueryEscape(key), ""))

@@ -41,6 +41,7 @@ type Server struct {
 	cancel context.CancelFunc
 
 	mu      sync.Mutex // guards what follows
+	made    int        // boards
 	boards  []*Board   // that were led, in their order
 	streams int
 	pumps   sync.WaitGroup
@@ -77,6 +78,9 @@ func (s *Server) Mount(pattern string, h http.Handler) {
 // Board returns a board for the run whose rounds a history keeps. The server shows the board after
 // the first [Board.Lead].
 func (s *Server) Board(h *history.History) *Board {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.made++
 	return &Board{server: s, history: h, boot: newBoot()}
 }
 

@@ -251,7 +251,8 @@ func TestGuardedReading(t *testing.T) {
 		_, _ = io.WriteString(w, "rounds 3\n")
 	}))
 	for path, needs := range map[string]bool{"/": false, "/main.js": false, "/metrics": true,
-		"/api/runs": true, "/api/runs/kitchen/devices": true, "/api/runs/kitchen/stream": true} {
+		"/api/runs": true, "/api/runs/kitchen/devices": true, "/api/curves": true,
+		"/api/runs/kitchen/histograms": true, "/api/runs/kitchen/stream": true} {
 		r := l.request("GET", path, "")
 		r.Header.Del("Authorization")
 		ctx, cancel := context.WithCancel(r.Context())

@@ -131,7 +131,7 @@ export class Curves {
         }
       }
     }
-    return lines;
+    return lines.sort((a, b) => (b.kind === "band") - (a.kind === "band")); // bands are behind lines
   }
 
   // measured draws what belongs to records: of one run all of parts, of several the first of each.

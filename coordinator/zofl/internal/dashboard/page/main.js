@@ -127,14 +127,15 @@ async function begin() {
 async function begin2() {
   for (;;) {
     try {
-      const { denied, runs: led, list } = await runs.look();
+      const { denied, runs: led, list, leads } = await runs.look();
       if (denied) {
         await controls.token("This page needs the token.");
         if (feed) return;
         continue;
       }
       if (feed) return;
-      if (led.length || list.length) {
+      if (!leads) put(id("loading"), "No run is there yet. It appears here when one begins.");
+      if (led.length || list.length && !leads) {
         const wanted = new URLSearchParams(location.search).get("run");
         if (led.length) watch(led.includes(wanted) ? wanted : led[0]);
         else browse();

@@ -19,7 +19,7 @@ export class Runs {
     this.box = document.getElementById("runs-list");
     this.list = [];
     this.own = null; // {key, store} of the run whose feed the page hears
-    this.leads = false; // this program leads runs
+    this.leads = false; // this program leads a run, or will
     this.chosen = new Map(); // by key, of {key, name, color, dash, store}; asked: what it has
     this.wanted = new URLSearchParams(location.search).getAll("with");
     this.find.addEventListener("input", () => this.#draw());
@@ -49,16 +49,16 @@ export class Runs {
   async look() {
     const response = await fetch("api/runs", { headers: headers(), cache: "no-store" });
     if (response.status === 401) return { denied: true, runs: [] };
-    const { runs, list, version } = await response.json();
+    const { runs, list, leads, version } = await response.json();
     put(document.getElementById("version"), version);
     this.list = list;
-    this.leads = runs.length > 0;
+    this.leads = leads;
     const first = this.wanted.length ? this.wanted : this.leads || this.chosen.size ? [] : list.slice(0, mostFirst).map(r => r.key);
     for (const r of list) if (first.includes(r.key) && !this.chosen.has(r.key)) this.#choose(r.key, r.name, new Store());
     this.wanted = [];
     await this.#fill();
     this.#draw();
-    return { runs, list };
+    return { runs, list, leads };
   }
 
   // follow looks again and again, while the page is seen. It tells heard whether the server answers.
