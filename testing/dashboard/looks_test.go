@@ -129,6 +129,10 @@ func pastRun(t *testing.T, dir, name string, rounds int, tags ...string) {
 			fmt.Fprintf(b, `,"evaluation":{"devices":5,"samples":50,"metrics":{"accuracy":%g}}`,
 				0.8-0.6*math.Exp(-float64(i)/90))
 		}
+		if i%5 == 0 {
+			fmt.Fprintf(b, `,"reported":{"temperature":{"median":%d,"min":%d,"max":%d,"reporters":5}}`,
+				40+i%7, 30, 60+i%9)
+		}
 		b.WriteString("}}\n")
 	}
 	fmt.Fprintf(b, "{\"mark\":{\"n\":%d,\"time\":%q,\"kind\":\"ended\",\"text\":\"rounds\"}}\n",
@@ -202,6 +206,10 @@ func TestBrowse(t *testing.T) {
 	p.until(says + `.startsWith("lowest 0.5")`)
 	if got := p.value(says); !strings.Contains(got, ": cellar at round ") {
 		t.Errorf("of two runs the chart says %q", got)
+	}
+	if got := p.value(`document.querySelector("#reported figcaption").textContent`); !strings.
+		HasPrefix(got, "temperature") || !strings.Contains(got, "pantry") {
+		t.Errorf("of what apps reported the page says %q", got)
 	}
 	for _, hidden := range []string{"#now", "#fleet-section", "#plan-section", "#pause"} {
 		if p.value(`String(document.querySelector("`+hidden+`").offsetParent)`) != "null" {

@@ -49,6 +49,7 @@ func (b *Board) listed() runlist.Run {
 type pastRun struct {
 	Rounds      rounds       `json:"rounds,omitempty"`
 	Evaluations []evaluation `json:"evaluations,omitempty"`
+	Reported    []reported   `json:"reported,omitempty"`
 	Marks       []mark       `json:"marks"`
 }
 
@@ -59,7 +60,7 @@ func (s *Server) curves(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusNotFound, "run: give the key of a run that GET /api/runs lists")
 		return
 	}
-	c := pastRun{Marks: []mark{}}
+	c := pastRun{Marks: []mark{}, Reported: reportedOf(points)}
 	c.Rounds, c.Evaluations = split(points)
 	for i := range marks {
 		c.Marks = append(c.Marks, marked(&marks[i]))

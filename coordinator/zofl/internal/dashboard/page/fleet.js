@@ -276,6 +276,7 @@ export function facts(d) {
   add("Refused", d.refused && `${number(d.refused)} messages beyond its share`);
   add("Same id", d.same_id && "two devices use this id: give one of them another");
   add("Faulty", d.faulty && `${number(d.faulty)} messages that no honest device sends`);
+  for (const [name, value] of Object.entries(d.reported || {})) add(name, number(value));
   add("Program", d.program);
   add("Platform", d.platform);
   add("Power", power(d));
