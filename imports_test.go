@@ -16,14 +16,18 @@ var allowed = map[string][]string{
 	"internal/half":     {},
 	// The plan itself knows no frame: package wire imports it.
 	"plan": {
+		module + "/stats",
 		module + "/plan/...", module + "/wire/...", module + "/prng", module + "/mathx",
 		module + "/internal/codec", module + "/wire/compact", module + "/internal/dpnoise",
 		module + "/internal/half", module + "/internal/footprint", module + "/internal/grouping",
 		module + "/internal/perclass",
 		module + "/wire/secagg", module + "/internal/subjects", module + "/internal/textfile",
 	},
+	// What a device says of its data, and the scale that follows.
+	"stats": {module + "/plan"},
 	"wire": {
-		module + "/prng", module + "/plan", module + "/wire/...", module + "/internal/codec",
+		module + "/prng", module + "/plan", module + "/stats", module + "/wire/...",
+		module + "/internal/codec",
 		module + "/internal/dpnoise",
 	},
 	// The codec knows no frame.
@@ -151,7 +155,8 @@ var allowed = map[string][]string{
 		module + "/coordinator/internal/presence", module + "/coordinator/internal/quorum",
 	},
 	"coordinator/internal/policies": {
-		module + "/plan", module + "/wire", module + "/wire/survey", module + "/internal/grouping",
+		module + "/plan", module + "/stats", module + "/wire", module + "/wire/survey",
+		module + "/internal/grouping",
 		module + "/wire/secagg", module + "/coordinator/runlog",
 		module + "/coordinator/internal/aggregate", module + "/coordinator/internal/grouping",
 		module + "/coordinator/internal/policy", module + "/coordinator/internal/stepsize",
@@ -168,7 +173,8 @@ var allowed = map[string][]string{
 		module + "/wire/survey",
 	},
 	"coordinator/internal/contribution": {
-		module + "/plan", module + "/wire", module + "/wire/survey", module + "/coordinator/report",
+		module + "/plan", module + "/stats", module + "/wire", module + "/wire/survey",
+		module + "/coordinator/report",
 		module + "/coordinator/internal/gather", module + "/coordinator/internal/perclass",
 	},
 	"coordinator/internal/logindex": {
@@ -248,6 +254,7 @@ func TestPure(t *testing.T) {
 func shellImports(own string) []string {
 	return []string{
 		module + "/prng/...", module + "/mathx/...", module + "/wire/...", module + "/plan/...",
+		module + "/stats",
 		module + "/wire/compact", module + "/internal/dpnoise", module + "/internal/footprint",
 		module + "/internal/grouping", module + "/internal/leader", module + "/internal/perclass",
 		module + "/wire/secagg", module + "/internal/subjects",

@@ -80,6 +80,11 @@ func appendValue(b []byte, at any) []byte {
 			b = codec.AppendUint(codec.AppendArray(b, 2), s.Round)
 			b = codec.AppendUint(b, uint64(s.Perturbations))
 		}
+	case *[]Column:
+		b = codec.AppendArray(b, len(*v))
+		for i := range *v {
+			b = (*v)[i].append(b)
+		}
 	case *[]Box:
 		b = codec.AppendArray(b, len(*v))
 		for _, box := range *v {
@@ -128,6 +133,11 @@ func (d *fieldReader) value(f *Field, at any) {
 			d.Tuple(f.Name, 2)
 			round, n := d.Uint(f.Name, math.MaxInt64), d.Uint(f.Name, math.MaxUint16)
 			(*v)[i] = PerturbationPoint{round, uint32(n)}
+		}
+	case *[]Column:
+		*v = make([]Column, d.Array(f.Name, MaxColumns, leastColumn))
+		for i := range *v {
+			(*v)[i] = d.column()
 		}
 	case *[]Box:
 		*v = make([]Box, d.Array(f.Name, MaxSegments, 11))

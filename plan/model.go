@@ -12,6 +12,12 @@ type ModelFields struct {
 	// Within a box local steps, Mu and Radius are in the coordinates of the box: 0 at Low and 1 at
 	// High. Devices never evaluate the loss outside the boxes.
 	Boxes []Box
+
+	// Columns is the number of columns of each device's data. Before round 1 devices find Stats, the
+	// statistics of each column over the data of all devices, which give all of them one scale: see
+	// package stats. 0: devices find none.
+	Columns uint32
+	Stats   []Column // none yet, or one for each of Columns
 }
 
 var modelSection = Section{
@@ -27,6 +33,11 @@ var modelSection = Section{
 			Doc: "digest of the given parameters"},
 		{Number: 64, Name: "boxes", Usual: `[{"low":-1,"high":1}]`,
 			Doc: "low and high of each segment's parameters, or of all"},
+		{Number: 118, Name: "columns", max: MaxColumns, Unit: "columns", Usual: "8",
+			Doc: "columns of the devices' data whose statistics devices find, 0 for none"},
+		{Number: 119, Name: "stats", Changeable: true,
+			Usual: `[{"count":300,"mean":1.5,"std":0.2}]`,
+			Doc:   "statistics of each column over the data of all devices; `zofl stats` shows them"},
 	}}
 
 // A Segment is a run of consecutive parameters, such as a layer's weights.

@@ -118,6 +118,10 @@ var invalid = []struct {
 	{"boxes", dense(
 		func(p *plan.Plan) { p.Boxes = []plan.Box{{Low: 0, High: float32(math.Inf(1))}} })},
 	{"boxes", dense(func(p *plan.Plan) { p.Boxes = make([]plan.Box, 2) })}, // of no segments
+	{"columns", func(p *plan.Plan) { p.Columns = plan.MaxColumns + 1 }},
+	{"stats", func(p *plan.Plan) { p.Stats = []plan.Column{{Std: math.NaN()}} }},
+	{"stats", func(p *plan.Plan) { p.Stats = []plan.Column{{Mean: math.Inf(1)}} }},
+	{"stats", func(p *plan.Plan) { p.Stats = make([]plan.Column, plan.MaxColumns+1) }},
 	{"beta2", dense(func(p *plan.Plan) { p.Beta2 = nan })},
 	{"epsilon", dense(func(p *plan.Plan) { p.Epsilon = -1 })},
 	{"estimator", dense(func(p *plan.Plan) { p.Estimator = 2 })},

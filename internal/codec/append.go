@@ -40,6 +40,15 @@ func AppendFloat(b []byte, v float32) []byte {
 	return binary.BigEndian.AppendUint32(append(b, msgpcode.Float), math.Float32bits(v))
 }
 
+// AppendDouble appends a float64, which must be finite, for [Reader.Double]. AppendDouble writes -0
+// as 0.
+func AppendDouble(b []byte, v float64) []byte {
+	if v == 0 {
+		v = 0
+	}
+	return binary.BigEndian.AppendUint64(append(b, msgpcode.Double), math.Float64bits(v))
+}
+
 // appendLength writes the head of a value of length n in the shortest form that holds n. The forms
 // are fix, 8 bits (if the type has that form), 16 bits and 32 bits.
 func appendLength(b []byte, n int, fix byte, fixMax int, c8, c16, c32 byte) []byte {

@@ -66,6 +66,19 @@ func (r *Reader) Finite(field string) float32 {
 	return v
 }
 
+// Double reads a float64. NaN, infinities and -0 are ErrValue.
+func (r *Reader) Double(field string) float64 {
+	if head := r.bigEndian(field, 1); r.err == nil && byte(head) != msgpcode.Double {
+		r.Fail(field, ErrForm)
+	}
+	v := math.Float64frombits(r.bigEndian(field, 8))
+	if v-v != 0 || v == 0 && math.Signbit(v) {
+		r.Fail(field, ErrValue)
+		return 0
+	}
+	return v
+}
+
 // Bin reads a byte string of at most max bytes. The result shares the frame's memory.
 func (r *Reader) Bin(field string, max int) []byte {
 	n := r.length(field, max, 0, -1, msgpcode.Bin8, msgpcode.Bin16, msgpcode.Bin32)

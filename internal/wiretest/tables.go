@@ -6,7 +6,7 @@ import (
 )
 
 // Count is the number of vectors.
-const Count = 562
+const Count = 571
 
 //go:embed tables
 var tables embed.FS

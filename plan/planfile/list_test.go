@@ -39,6 +39,7 @@ func TestListFaults(t *testing.T) {
 		{"metrics", `[loss]`, "character 2 is not JSON: "},
 		{"roots", `[{"x":1}]`, no},
 		{"roots", `"a"`, no},
+		{"stats", `[{"mean":"x"}]`, "mean takes no string: "},
 	}
 	tried := map[string]bool{}
 	for _, test := range tests {

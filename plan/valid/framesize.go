@@ -2,6 +2,7 @@ package valid
 
 import (
 	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/stats"
 	"github.com/zofl/zofl/wire"
 )
 
@@ -20,7 +21,18 @@ func FrameBytes(p *plan.Plan) uint64 {
 	if p.SendsVectors() {
 		sent = head // a device cuts a vector into pieces that the broker accepts
 	}
-	return max(most, maskedBytes(p), min(wire.MaxFrame, sent))
+	return max(most, maskedBytes(p), min(wire.MaxFrame, sent), columnBytes(p))
+}
+
+// columnBytes bounds the frames in which devices find statistics: their answers, and the record
+// with the result.
+func columnBytes(p *plan.Plan) uint64 {
+	if p.Columns == 0 || len(p.Stats) > 0 {
+		return 0
+	}
+	const head, column = 256, 56
+	record := min(wire.MaxFrame, wire.MaxHead+head+column*uint64(p.Columns)+uint64(p.AnnounceBudget))
+	return max(record, head+4*uint64(stats.Values(p)))
 }
 
 // maskedBytes bounds the frames of secure aggregation: a device's masked vector, its shares for its

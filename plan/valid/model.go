@@ -2,6 +2,7 @@ package valid
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/zofl/zofl/plan"
 )
@@ -17,6 +18,10 @@ var modelRules = []rule{
 	{when: "boxes", at: "max_scalar",
 		but:  func(p *plan.Plan) bool { return p.MaxScalar >= farthest(p) },
 		what: "it is below the largest end of a box"},
+	{when: "stats columns", needs: "stats=columns", at: "columns",
+		what: "stats has another number of columns"},
+	{when: "stats", own: checkStats},
+	{when: "columns stats=0 dp_clip", what: "dp_clip needs stats that are given"},
 }
 
 // minFactor and maxFactor bound the factors of segments, so that a factor times mu or the step
@@ -68,6 +73,30 @@ func checkSegments(p *plan.Plan) error {
 	if sum != p.Dim {
 		return fault("segments", sum,
 			fmt.Sprintf("their lengths must add up to dim, which is %d", p.Dim))
+	}
+	return nil
+}
+
+// checkStats returns an error unless there is data that may have these statistics.
+func checkStats(p *plan.Plan) error {
+	if n := len(p.Stats); n > plan.MaxColumns {
+		return fault("stats", n, fmt.Sprintf("give at most %d columns", plan.MaxColumns))
+	}
+	for i, c := range p.Stats {
+		remedy := ""
+		switch {
+		case !(c.Std >= 0 && c.Std <= math.MaxFloat64):
+			remedy = "std is a standard deviation, 0 or more"
+		case !(math.Abs(c.Mean) <= math.MaxFloat64):
+			remedy = "mean is finite"
+		case max(c.Count, c.Missing) > plan.MaxRows:
+			remedy = fmt.Sprintf("count and missing are at most %d", uint64(plan.MaxRows))
+		case (c.Min == nil) != (c.Max == nil), c.Min != nil && !(*c.Min <= *c.Max):
+			remedy = "min and max are both there, and max is not below min, or neither is"
+		}
+		if remedy != "" {
+			return fault("stats", fmt.Sprintf("%+v", c), fmt.Sprintf("column %d: %s", i, remedy))
+		}
 	}
 	return nil
 }

@@ -25,6 +25,8 @@ var refused = slices.Concat(
 	refusedAuto, refusedGroups, refusedRobust, refusedNoise, refusedSecure, refusedRounds)
 
 var refusedAuto = []refusedPlan{
+	{"columns", `columns=2 stats=[{"mean":1,"std":1}]`},
+	{"columns", "columns=2 dp_clip=1 dp_noise=1 dp_delta=1e-5"},
 	{"mu_auto", overSurrogate + "mu_auto=on"},
 	{"step_auto", "step=auto"},
 	{"step_decay", "step=auto step_decay=cosine rounds=9 server_rule=normalized"},
@@ -164,6 +166,10 @@ var also = []refusedPlan{
 	{"max_scalar", overDense +
 		`boxes=[{"low":0,"high":1},{"low":0,"high":1e7}] ` +
 		`segments=[{"name":"a","len":60},{"name":"b","len":40}]`},
+	{"stats", `stats=[{"mean":1,"std":-1}]`},
+	{"stats", `stats=[{"mean":1,"std":1,"min":0}]`},
+	{"stats", `stats=[{"mean":1,"std":1,"min":0,"max":-1}]`},
+	{"stats", `stats=[{"mean":1,"std":1,"count":4503599627370497}]`},
 	{"boxes", overDense + `boxes=[{"low":1,"high":1}]`},
 	{"boxes", overDense + `boxes=[{"low":0,"high":1e-13}]`},
 	{"boxes", overDense + `boxes=[{"low":-1e12,"high":1e12}]`},

@@ -244,6 +244,8 @@ func text(p *plan.Plan, name string) any {
 		return *v
 	case *[]string:
 		return *v
+	case *[]plan.Column:
+		return *v
 	}
 	panic("valid: internal error: a rule that names " + name)
 }

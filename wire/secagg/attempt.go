@@ -188,6 +188,8 @@ func array(d *codec.Reader, place int) {
 		d.Bin("digest", wire.MaxHead)
 	case place == 1 && elements == 1:
 		d.Bin("missing", wire.MaxMissing)
+	case place == 2 && elements == 1:
+		d.Uint("survey", math.MaxUint8)
 	default:
 		d.Fail("tail", wire.ErrForm)
 	}

@@ -7,6 +7,13 @@ type Result struct {
 	Value   float32 // value of the plan from the survey's record on; 0: none works
 	Why     string  // why the coordinator chose Value
 	Rows    []Row
+	Apart   []Apart // whose answers count in part only
+}
+
+// An Apart is a member whose answer is unlike all others.
+type Apart struct {
+	Slot uint32
+	Why  string
 }
 
 // A Row is what devices answered about one value.

@@ -11,6 +11,8 @@ import (
 	"math"
 
 	"github.com/zofl/zofl/internal/codec"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/stats"
 )
 
 // A Kind says which losses a survey asks for.
@@ -44,6 +46,9 @@ const (
 	// groups=sketch. An answer has the difference quotients, as in a round, along directions 0 to 63
 	// of record n, local step 0, source 0. No record follows a survey of kind Sketch.
 	Sketch Kind = 3
+	// Columns asks for the statistics of the device's data, for a plan with columns and no stats. An
+	// answer is what package stats appends: it has no loss. With secure=sum it is added under masks.
+	Columns Kind = 4
 )
 
 // FirstRounds is the number of rounds of a plan with step_auto before the survey that finds its
@@ -69,7 +74,7 @@ const Directions = 8
 // Sketched is the number of directions of a [Sketch].
 const Sketched = 64
 
-var names = []string{"none", "step", "mu", "sketch"}
+var names = []string{"none", "step", "mu", "sketch", "columns"}
 
 // Known says whether this version can answer a survey of the kind.
 func (k Kind) Known() bool { return k > None && int(k) < len(names) }
@@ -95,7 +100,15 @@ func Lengths() []float32 {
 	return lengths
 }
 
-// Values returns how many numbers an answer has.
+// ValuesOf returns how many numbers an answer has in a run with a plan.
+func (k Kind) ValuesOf(p *plan.Plan) int {
+	if k == Columns {
+		return stats.Values(p)
+	}
+	return k.Values()
+}
+
+// Values returns how many numbers an answer has, of a kind that is the same in all runs.
 func (k Kind) Values() int {
 	switch k {
 	case Step:

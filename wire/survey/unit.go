@@ -13,6 +13,8 @@ func Named(name string) Kind { return Kind(max(slices.Index(names, name), 0)) }
 // Queries returns how many loss evaluations a device of the plan needs to answer.
 func (k Kind) Queries(p *plan.Plan) uint64 {
 	switch {
+	case k == Columns:
+		return 0
 	case k != Sketch:
 		return uint64(k.Values())
 	case p.Classes > 0: // the device counts samples instead

@@ -81,10 +81,17 @@ class Reader:
             raise FrameError("value", f"{what} is not UTF-8") from None
 
     def finite(self, what: str) -> float:
-        """A finite float, -0 excepted."""
-        if self.take(1) != b"\xca":
-            raise FrameError("form", f"{what} is no float32")
-        value: float = struct.unpack(">f", self.take(4))[0]
+        """A finite float32, -0 excepted."""
+        return self._float(b"\xca", ">f", what)
+
+    def double(self, what: str) -> float:
+        """A finite float64, -0 excepted."""
+        return self._float(b"\xcb", ">d", what)
+
+    def _float(self, code: bytes, form: str, what: str) -> float:
+        if self.take(1) != code:
+            raise FrameError("form", f"{what} is no float{8 * struct.calcsize(form)}")
+        value: float = struct.unpack(form, self.take(struct.calcsize(form)))[0]
         if not math.isfinite(value) or (value == 0 and math.copysign(1, value) < 0):
             raise FrameError("value", f"{what} is {value}")
         return value
@@ -97,6 +104,10 @@ def uint(value: int) -> bytes:
 
 def float32(value: float) -> bytes:
     return b"\xca" + struct.pack(">f", value)
+
+
+def float64(value: float) -> bytes:
+    return b"\xcb" + struct.pack(">d", value)
 
 
 def bin_(value: bytes) -> bytes:

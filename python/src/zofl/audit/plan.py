@@ -35,8 +35,8 @@ _FIELDS = """
 101 dp_delta float|102 bound float *|103 claim_bound float *|104 trust uint *|105 key_scheme choice|
 106 secure choice|107 secure_range float|108 dp_of choice|109 roots names *|110 cohort choice|
 111 secure_lists choice|112 prior choice|113 length_fit choice|
-114 loss_unit float *|115 liars uint *|116 best str32 *
-117 best_when choice *|120 min_delta float *|121 patience uint *
+114 loss_unit float *|115 liars uint *|116 best str32 *|117 best_when choice *|
+118 columns uint|119 stats stats *|120 min_delta float *|121 patience uint *
 """
 
 CHOICES: dict[str, dict[int, str]] = {
@@ -78,7 +78,7 @@ _U32 = (1 << 32) - 1
 _ZERO: dict[str, Any] = {"str32": "", "bin": b"", "uint": 0, "float": 0.0, "choice": 0}
 # The most elements of a list, and the least bytes of one.
 _LISTS = {"segments": (512, 19), "counts": (64, 3), "boxes": (512, 11),
-          "names": (16, 1)}
+          "names": (16, 1), "stats": (784, 21)}
 
 
 class Field:
@@ -147,7 +147,17 @@ def _box(r: Reader) -> dict[str, Any]:
     return {"low": r.finite("low"), "high": r.finite("high")}
 
 
+def _column(r: Reader) -> dict[str, Any]:
+    count = r.length("array", 6, "stats")
+    if count not in (4, 6):
+        raise FrameError("form", f"a column of {count} parts")
+    out = {name: r.uint(1 << 52, name) for name in ("count", "missing")}
+    out |= {name: r.double(name) for name in ("mean", "std", "min", "max")[:count - 2]}
+    return out
+
+
 _ELEMENTS: dict[str, Any] = {
+    "stats": _column,
     "segments": _segment, "counts": _count, "boxes": _box,
     "names": lambda r: r.text(32, "name"),
 }
@@ -160,6 +170,9 @@ _WRITERS: dict[str, Any] = {
                            + _float(s["mu_scale"]) + _float(s["step_scale"])),
     "counts": lambda p: (msgpack.array(2) + msgpack.uint(p["round"])
                          + msgpack.uint(p["perturbations"])),
+    "stats": lambda c: (msgpack.array(len(c)) + msgpack.uint(c["count"])
+                        + msgpack.uint(c["missing"])
+                        + b"".join(map(msgpack.float64, list(c.values())[2:]))),
     "boxes": lambda b: msgpack.array(2) + _float(b["low"]) + _float(b["high"]),
 }
 
