@@ -49,6 +49,10 @@ type Config struct {
 	// Objective may implement [objective.Differentiable] or [objective.Directional]. Leave Objective
 	// nil with Passive.
 	Objective objective.Objective
+	// Columns describes this device's data, for a plan with columns: [stats.Of] computes it. Before
+	// round 1 the devices find the statistics of all data from it, and then [Client.Scaler] scales
+	// rows. Devices that join later need no Columns.
+	Columns []plan.Column
 	// Passive makes a client that follows the run without taking part. Nil: the client takes part.
 	Passive *Passive
 	// Initial are the first parameters, for a plan with initial=given; nil for other plans. The client
@@ -227,6 +231,9 @@ func (c *Config) check() error {
 		return fmt.Errorf("Coordinator: %w", badKeys)
 	case c.Initial != nil && c.ReadInitial != nil:
 		return errors.New("Initial and ReadInitial are both set: set one of them")
+	case len(c.Columns) > plan.MaxColumns:
+		return fmt.Errorf("Columns has %d columns: give the statistics of at most %d",
+			len(c.Columns), plan.MaxColumns)
 	case c.Workers < 0:
 		return fmt.Errorf("Workers = %d: give a positive number of goroutines, "+
 			"or 0 for one a core", c.Workers)

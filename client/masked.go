@@ -16,13 +16,27 @@ import (
 // run while the device computes. The store keeps the device's contribution without masks; the
 // device sends only the masked contribution.
 
-// workMasked takes part in the attempt that a announces, once. Each attempt has its own keys. A
-// device that lost its keys waits for the next attempt.
+// workMasked adds the scalars of a round to the sum of the attempt that a announces.
 func (c *Client) workMasked(ctx context.Context, a *arrival) (next, error) {
+	p := c.follower.Plan()
+	numbers := int(p.Steps) * int(a.Perturbations)
+	return c.workSum(ctx, a, numbers, secagg.ScalarWords, func(closes time.Time) (computation, error) {
+		t, err := c.task(ctx, a)
+		return c.round(t, closes, c.sendMasked), err
+	})
+}
+
+// workSum takes part in the attempt that a announces, once, with numbers that a job computes. Each
+// attempt has its own keys. A device that lost its keys waits for the next attempt.
+func (c *Client) workSum(ctx context.Context, a *arrival, numbers int,
+	words func(*plan.Plan, int, wire.Scalars, float32) ([]uint32, error),
+	jobOf func(closes time.Time) (computation, error),
+) (next, error) {
 	r := c.follower.Replica()
 	tip := r.Hash().Tip()
-	cfg := secagg.Config{Plan: r.Plan(), Attempt: secagg.AttemptOf(r.Plan(), &a.Announcement, tip),
-		Slot: c.member.slot, Secret: c.cfg.RunKey, Ask: c.link.Step,
+	cfg := secagg.Config{Plan: r.Plan(), Words: words,
+		Attempt: secagg.AttemptOf(r.Plan(), &a.Announcement, tip, numbers),
+		Slot:    c.member.slot, Secret: c.cfg.RunKey, Ask: c.link.Step,
 		Unmasks: func() error { return c.outbox.Unmask(a.N) }}
 	if !c.outbox.BeginAttempt(cfg.Attempt.Nonce()) {
 		return idle(nil)
@@ -50,13 +64,12 @@ func (c *Client) workMasked(ctx context.Context, a *arrival) (next, error) {
 	if why, abstains := c.abstains(ctx, a, closes); abstains {
 		return idle(why)
 	}
-	t, err := c.task(ctx, a)
+	job, err := jobOf(closes)
 	if err != nil {
 		return fails(ctx, err)
 	}
 	return telling(Progress{State: Working}, func(c *Client, ctx context.Context) (next, error) {
 		return worked(c.takePartMasked(ctx, a, cfg, func(round *working) (Progress, error) {
-			job := c.round(t, closes, c.sendMasked)
 			return c.compute(ctx, round, &job)
 		}))
 	})
@@ -95,11 +108,18 @@ func (c *Client) takePartMasked(ctx context.Context, a *arrival, cfg secagg.Conf
 	return answer(round)
 }
 
-// sendMasked stores a contribution, and adds it to the sum.
+// sendMasked stores the scalars of a round, and adds them to the sum.
 func (c *Client) sendMasked(
 	ctx context.Context, round *working, r *wire.Reply, found *probe.Result,
 ) (Progress, error) {
 	c.putScalars(r, round.a, found)
+	return c.promiseMasked(ctx, round, r)
+}
+
+// promiseMasked stores a contribution, and adds it to the sum.
+func (c *Client) promiseMasked(
+	ctx context.Context, round *working, r *wire.Reply,
+) (Progress, error) {
 	frame, fault, err := c.promise(round.a, r)
 	if fault != nil || err != nil {
 		return waiting(fault), err

@@ -20,19 +20,26 @@ func (c *Client) workSurvey(ctx context.Context, a *arrival) (next, error) {
 		return idle(fmt.Errorf("%w: %d perturbations, a survey of kind %d (%v)", errUnusable,
 			a.Perturbations, a.Survey, a.Survey))
 	}
+	if a.Survey == survey.Columns && p.Summed() {
+		return c.workColumnSums(ctx, a)
+	}
 	if fault, kept, err := c.sendAgain(ctx, a); kept {
 		return worked(waiting(fault), err)
 	}
 	if c.backoff.Lasts() && c.backsOff(ctx, a.N, a.closes) {
 		return idle(nil)
 	}
+	run := func(ctx context.Context) (probe.Result, error) {
+		return c.prober.Survey(ctx, c.follower.Replica(), a.Survey, a.N, c.member.slot)
+	}
+	if a.Survey == survey.Columns {
+		run = c.describe
+	}
 	return computing(a, nil, computation{
 		closes: a.closes, // a survey takes no late answers
 		calls:  probe.Calls{Queries: a.Survey.Queries(p)},
-		run: func(ctx context.Context) (probe.Result, error) {
-			return c.prober.Survey(ctx, c.follower.Replica(), a.Survey, a.N, c.member.slot)
-		},
-		send: c.sendSurvey,
+		run:    run,
+		send:   c.sendSurvey,
 	})
 }
 
@@ -47,13 +54,15 @@ func (c *Client) sendSurvey(
 
 // surveyable says whether a run with the plan may ask for a survey. The answer to a survey contains
 // losses without noise or masks. So there are no surveys in runs in which devices add noise, or the
-// coordinator sees only sums of contributions.
+// coordinator sees only sums of contributions, except for statistics, which devices send as sums.
 func surveyable(k survey.Kind, p *plan.Plan) bool {
 	device, _ := p.Noisy()
-	if device || p.Summed() {
+	if device || p.Summed() && k != survey.Columns {
 		return false
 	}
 	switch k {
+	case survey.Columns:
+		return p.Columns > 0 && len(p.Stats) == 0
 	case survey.Mu:
 		return p.MuAuto > 0 && p.Mu == 0
 	case survey.Step:

@@ -78,7 +78,7 @@ func NewClient(cfg *Config) (c *Client, err error) {
 		Objective: c.device.objective(), Initial: cfg.initial, RunKey: cfg.runKey,
 		MaxBatch: cfg.MaxBatch, Recorder: client.RecorderFunc(c.record),
 		MemoryLimit: uint64(cfg.MemoryLimit), Coordinator: cfg.Coordinator,
-		Accept: c.device.accept, NotStrict: cfg.NotStrict,
+		Accept: c.device.accept, NotStrict: cfg.NotStrict, Columns: cfg.columns,
 	}
 	if name := cfg.About; name != "" {
 		config.About = func() deviceinfo.Device { return c.policy.about(name) }

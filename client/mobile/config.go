@@ -87,6 +87,7 @@ type Config struct {
 	credentials nats.Option         // nil: none
 	initial     []float32
 	runKey      []byte
+	columns     []plan.Column
 	listener    Listener
 	callbacks   callbacks
 }

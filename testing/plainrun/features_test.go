@@ -31,8 +31,13 @@ var features = []feature{
 		func(p *plan.Plan) bool { return p.Classes > 0 },
 		[]string{"coordinator/internal/perclass", "internal/perclass"}},
 	{"surveys", // of devices, for mu, the step or groups
-		func(p *plan.Plan) bool { return p.MuAuto > 0 || p.StepAuto > 0 || p.Groups > 0 },
+		func(p *plan.Plan) bool {
+			return p.MuAuto > 0 || p.StepAuto > 0 || p.Groups > 0 || p.Columns > 0
+		},
 		[]string{"coordinator/internal/stepsize", "wire/survey"}},
+	{"statistics of columns",
+		func(p *plan.Plan) bool { return p.Columns > 0 },
+		[]string{"stats"}},
 	{"digests",
 		func(p *plan.Plan) bool { return p.DigestEvery > 0 },
 		[]string{"client/replica/internal/digest", "coordinator/internal/digests"}},

@@ -129,6 +129,9 @@ func (o *Outbox) Contributed(n uint64) bool { return o.reply.n == n && o.reply.f
 
 // Worked says whether this device has ever contributed, as far as it remembers.
 func (o *Outbox) Worked() bool {
+	if o.reply.survey == survey.Columns { // which needs no loss, and comes first
+		return false
+	}
 	return o.reply.frame != nil || o.upload.n > 0 || o.unmasking.n > 0
 }
 

@@ -30,7 +30,7 @@ type surveying struct{ kind survey.Kind }
 
 func (s surveying) prepare(e *estimation) {
 	b := &e.prober.buffers
-	b.scalars = room(b.scalars, s.kind.Values())
+	b.scalars = room(b.scalars, s.kind.ValuesOf(e.plan))
 	e.scalars = b.scalars
 }
 

@@ -77,7 +77,8 @@ func TestRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		s, err := Begin(t.Context(), Config{Plan: thePlan, Attempt: a, Slot: 1, Ask: l.ask})
+		s, err := Begin(t.Context(), Config{Plan: thePlan, Attempt: a, Slot: 1, Ask: l.ask,
+			Words: ScalarWords})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ package secagg
 import (
 	"context"
 	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -21,9 +22,10 @@ import (
 // [secagg.DeclineSpent].
 const DeclineSpent = secagg.DeclineSpent
 
-// AttemptOf returns the attempt that an announcement begins, on a replica with a tip.
-func AttemptOf(p *plan.Plan, a *wire.Announcement, tip wire.Tip) secagg.Attempt {
-	return secagg.Of(p.Run, a, tip, int(p.Steps)*int(a.Perturbations))
+// AttemptOf returns the attempt at so many numbers that an announcement begins, on a replica with a
+// tip.
+func AttemptOf(p *plan.Plan, a *wire.Announcement, tip wire.Tip, numbers int) secagg.Attempt {
+	return secagg.Of(p.Run, a, tip, numbers)
 }
 
 // UnmaskTime is the last part of an attempt's deadline. In this time, devices unmask the sum of
@@ -59,6 +61,8 @@ type Config struct {
 	Slot    uint32
 	// Secret is the secret that the devices of a private run share; nil if the run is not private.
 	Secret []byte
+	// Words encodes a contribution in a round of so many devices: [ScalarWords] or [ColumnWords].
+	Words func(p *plan.Plan, devices int, values wire.Scalars, loss float32) ([]uint32, error)
 	// Ask sends a request and returns the answer. The answer may take as long as other devices need
 	// for the step. Ask has a time limit of its own, and the session calls Ask again until the context
 	// ends. Two goroutines never call Ask at once.
@@ -126,15 +130,15 @@ func (s *Session) prepare() {
 	s.given, s.err = s.step(secagg.StepShares, shares, nil)
 }
 
-// Finish adds scalars and the loss to the round's sum. Finish returns when the coordinator has all
-// that it needs from this device. scalars are the scalars of a contribution, in the plan's
-// precision. sent says whether the device sent the masked scalars.
-func (s *Session) Finish(scalars wire.Scalars, loss float32) (sent bool, err error) {
+// Finish adds a contribution's values and loss to the round's sum. Finish returns when the
+// coordinator has all that it needs from this device. sent says whether the device sent the masked
+// values.
+func (s *Session) Finish(values wire.Scalars, loss float32) (sent bool, err error) {
 	<-s.ready
 	if s.err != nil {
 		return false, s.err
 	}
-	words, err := s.words(scalars, loss)
+	words, err := s.cfg.Words(s.cfg.Plan, s.devices, values, loss)
 	if err != nil {
 		return false, err
 	}
@@ -185,12 +189,11 @@ func (s *Session) refuse(step secagg.Step, err error) error {
 	return err
 }
 
-// words encodes scalars and the loss as the words of the sum.
-func (s *Session) words(scalars wire.Scalars, loss float32) ([]uint32, error) {
-	precision := s.cfg.Plan.Precision
-	values := make([]float32, precision.Len(scalars))
-	precision.Decode(values, scalars, 0)
-	coding, ofLoss := secagg.Codings(s.cfg.Plan, s.devices)
+// ScalarWords encodes scalars, in the plan's precision, and the loss.
+func ScalarWords(p *plan.Plan, devices int, scalars wire.Scalars, loss float32) ([]uint32, error) {
+	values := make([]float32, p.Precision.Len(scalars))
+	p.Precision.Decode(values, scalars, 0)
+	coding, ofLoss := secagg.Codings(p, devices)
 	words := make([]uint32, 0, len(values)+1)
 	for _, v := range values {
 		word, _, err := coding.Word(v, 1)
@@ -201,6 +204,15 @@ func (s *Session) words(scalars wire.Scalars, loss float32) ([]uint32, error) {
 	}
 	word, _, err := ofLoss.Word(loss, 1)
 	return append(words, word), err
+}
+
+// ColumnWords returns words that package stats made, which need no encoding, and no loss.
+func ColumnWords(_ *plan.Plan, _ int, values wire.Scalars, _ float32) ([]uint32, error) {
+	words := make([]uint32, 0, len(values)/4+1)
+	for ; len(values) >= 4; values = values[4:] {
+		words = append(words, binary.LittleEndian.Uint32(values))
+	}
+	return append(words, 0), nil
 }
 
 // Refused returns the slots of the devices whose boxes did not open. Call it after Finish.

@@ -53,7 +53,7 @@ func TestSession(t *testing.T) {
 		func() ([]byte, error) { return foreign.Append(nil), nil },
 		func() ([]byte, error) { return over.Append(nil), nil },
 	}
-	cfg := Config{Plan: thePlan, Attempt: a, Slot: 1,
+	cfg := Config{Plan: thePlan, Attempt: a, Slot: 1, Words: ScalarWords,
 		Ask: func(context.Context, []byte) ([]byte, error) {
 			calls++
 			return answers[min(calls, len(answers))-1]()

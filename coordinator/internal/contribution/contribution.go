@@ -7,6 +7,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/perclass"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/stats"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -71,10 +72,13 @@ func (d *Checker) Survey(dst *[]float32, r *wire.Reply, kind survey.Kind) (fault
 	switch {
 	case survey.Answered(r.Rest) != kind:
 		return &d.Counters.WrongSurvey
-	case plan.Single.Len(r.Values) != kind.Values():
+	case plan.Single.Len(r.Values) != kind.ValuesOf(d.Plan), d.Plan.Summed():
 		return &d.Counters.WrongCount
 	}
-	largest := gather.Read(dst, plan.Single, r.Values, 1, kind.Values())
+	largest := gather.Read(dst, plan.Single, r.Values, 1, kind.ValuesOf(d.Plan))
+	if kind == survey.Columns {
+		return d.columns(*dst)
+	}
 	sketch := kind == survey.Sketch // of which every number is a slope
 	switch {
 	case !gather.Finite(r.Loss), !gather.Finite((*dst)[0]), sketch && !gather.Finite(largest):
@@ -82,6 +86,14 @@ func (d *Checker) Survey(dst *[]float32, r *wire.Reply, kind survey.Kind) (fault
 	case sketch && largest > d.Plan.MaxScalar:
 		return &d.Counters.TooLarge
 	case sketch && !perclass.Sketches(d.Plan, *dst):
+		return &d.Counters.Malformed
+	}
+	return nil
+}
+
+// columns checks the statistics of a device's data.
+func (d *Checker) columns(values []float32) (fault *uint64) {
+	if _, ok := stats.Read(values); !ok {
 		return &d.Counters.Malformed
 	}
 	return nil

@@ -13,7 +13,7 @@ func (c *Core) prepare() {
 	r := &c.round
 	shape := aggregate.Shape{Perturbations: int(r.perturbations), Survey: r.survey != survey.None}
 	if shape.Survey {
-		shape.Scalars = r.survey.Values()
+		shape.Scalars = r.survey.ValuesOf(&c.Plan)
 	} else {
 		shape.Scalars = c.transport.size(c)
 	}

@@ -9,8 +9,10 @@ import (
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/stats"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/secagg"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // A maskedFleet drives a core with devices that take the steps of secure aggregation.
@@ -80,7 +82,7 @@ func (f *maskedFleet) begin() {
 	}
 	head := c.head()
 	head.Rest = c.asking(head.Rest)
-	f.attempt = secagg.Of(c.Plan.Run, &head, c.Hash.Tip(), int(c.Plan.Perturbations))
+	f.attempt = secagg.Of(c.Plan.Run, &head, c.Hash.Tip(), c.round.scalars)
 	f.devices, f.given, f.over = map[int]*secagg.Device{}, map[int][]byte{}, map[int]bool{}
 	f.random = map[int][]byte{}
 	round := f.attempt.Round(&c.Plan)
@@ -99,6 +101,13 @@ func (f *maskedFleet) begin() {
 
 // words codes a device's scalars, and a loss of its number.
 func (f *maskedFleet) words(device int) (words []uint32) {
+	if f.c.round.survey == survey.Columns {
+		words, err := stats.AppendWords(nil, stats.Of([][]float32{{float32(device)}}))
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		return append(words, 0)
+	}
 	scalars, loss := secagg.Codings(&f.c.Plan, len(f.devices))
 	for _, g := range f.scalars[device] {
 		word, _, err := scalars.Word(g, 1)

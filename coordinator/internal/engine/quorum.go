@@ -17,6 +17,9 @@ func (c *Core) quorum() quorum.Quorum {
 	switch {
 	case c.stepping():
 		q.Step, q.Short = true, false
+		if r.survey != survey.None {
+			q.Most = math.MaxUint32
+		}
 		return c.policy.Steps.Needs(q)
 	case r.survey != survey.None && r.surveyor.All():
 		q.Most = math.MaxUint32 // all that answer

@@ -76,6 +76,7 @@ func (c *Core) contribution(m presence.Device, r *wire.Reply) {
 	}
 	if fault := c.judge(r); fault != nil {
 		*fault++
+		c.charges(m, current)
 		return
 	}
 	control, fault := c.controlOf(r)

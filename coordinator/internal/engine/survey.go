@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/zofl/zofl/coordinator/internal/aggregate"
 	"github.com/zofl/zofl/coordinator/internal/policy"
+	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
@@ -32,6 +33,8 @@ func (c *Core) surveyDue() (survey.Kind, policy.Survey) {
 // for scalars.
 func (c *Core) asking(rest []byte) []byte {
 	switch {
+	case c.round.survey != survey.None && c.policy.Steps != nil:
+		return c.policy.Steps.Tail(survey.Ask(rest, c.round.survey))
 	case c.round.survey != survey.None:
 		return survey.Ask(rest, c.round.survey)
 	case c.policy.Steps != nil:
@@ -47,6 +50,12 @@ func (c *Core) commitSurvey() {
 	c.cohort.Rate.Early = c.cohort.Attempt.Number == 0 && c.now < r.deadline
 	answers := c.chain.End.(*aggregate.Rows)
 	found, change, ok := r.surveyor.Done(r.survey, c.Rounds, answers, c.cohort.Standing(c.now))
+	for _, a := range found.Apart {
+		if !c.cohort.Roster.Open { // which has no slots
+			c.emitEvent(report.Event{Kind: report.Suspected, ID: c.cohort.Roster.IDs[a.Slot],
+				Reason: a.Why})
+		}
+	}
 	e := report.Event{Kind: report.Surveyed, Survey: found, Attempt: c.cohort.Attempt.Number,
 		Contributors: found.Answers, Seconds: float64(c.now-r.opened) / 1000}
 	switch {
@@ -61,6 +70,18 @@ func (c *Core) commitSurvey() {
 		e.Fields = fieldsOf(change)
 		c.append(&wire.Record{Kind: wire.KindChange, Change: change}, e)
 	}
+}
+
+// charges names a member whose statistics are of no data, and no longer waits for it.
+func (c *Core) charges(m presence.Device, current bool) {
+	if c.round.survey != survey.Columns || c.cohort.Answers.Of(m) != 0 {
+		return
+	}
+	c.emitEvent(report.Event{Kind: report.Suspected, ID: m.ID,
+		Reason: "its statistics are of no data, and do not count"})
+	waited := c.cohort.Waits(m, current)
+	c.cohort.Declined(m, wire.DeclinePolicy)
+	c.answered(waited)
 }
 
 // searchAgain has devices look again for a value that they found, if nobody can contribute with it.

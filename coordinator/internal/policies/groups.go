@@ -76,7 +76,7 @@ func (s standing) Contributed(slot uint32) bool { return s.members.Contributed(s
 type sketches groups
 
 func (s *sketches) Due(_ uint64, m policy.Members) survey.Kind {
-	if s.chooser.Lacks(standing{m}) {
+	if !lacksStats(s.plan) && s.chooser.Lacks(standing{m}) {
 		return survey.Sketch
 	}
 	return survey.None

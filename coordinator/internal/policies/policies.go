@@ -35,9 +35,13 @@ func Of(at *runlog.Position) (s policy.Set) {
 		k := &claims{}
 		s.Stages.Claims, s.Knows = &k.Running, append(s.Knows, k)
 	}
+	var sums *secagg.Leader
 	if p.Summed() {
-		v := secagg.New(p)
-		s.Stages.Sum, s.Steps = v, v
+		sums = secagg.New(p)
+		s.Stages.Sum, s.Steps = sums, sums
+	}
+	if p.Columns > 0 {
+		s.Surveys = append(s.Surveys, &columns{p, sums})
 	}
 	return s
 }

@@ -14,6 +14,9 @@ import (
 type scaling struct{ at *runlog.Position }
 
 func (s *scaling) Due(rounds uint64, _ policy.Members) survey.Kind {
+	if lacksStats(&s.at.Plan) {
+		return survey.None
+	}
 	return stepsize.Due(&s.at.Plan, rounds, s.at.Search())
 }
 

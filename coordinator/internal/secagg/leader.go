@@ -51,7 +51,8 @@ type Leader struct {
 	in      map[uint32]bool // who has answered it; nil in the first
 	asked   uint64          // when the attempt was announced
 	spent   bool
-	most    bool // see [Leader.Saturated]
+	most    bool     // see [Leader.Saturated]
+	words   []uint32 // the sum
 	means   []float32
 	loss    float32
 	count   uint32
@@ -143,13 +144,14 @@ func (l *Leader) Waits(slot uint32) bool {
 // Needs returns q with the number of answers that the open step has, and the number that it needs
 // to succeed. The last step needs shares from which the secrets follow that the coordinator lacks:
 // while they do not fit, it stays open for other shares. The other steps need answers from a
-// quorum, and masked scalars from at most the target.
+// quorum, and masked scalars from at most as many as q says.
 func (l *Leader) Needs(q quorum.Quorum) quorum.Quorum {
+	most := q.Most
 	q.Have, q.Least, q.Most = uint32(len(l.took)), l.plan.Quorum, math.MaxUint32
 	q.Must = !l.server.Enough()
 	switch l.server.Step() {
 	case secagg.StepMask:
-		q.Most = l.plan.Target
+		q.Most = most
 	case secagg.StepUnmask:
 		q.Least, q.Most = 0, 0
 	}
@@ -294,7 +296,7 @@ func (l *Leader) sum() {
 	if err != nil {
 		panic("secagg: internal error: " + err.Error())
 	}
-	l.slots, l.count = slots, uint32(len(slots))
+	l.words, l.slots, l.count = words, slots, uint32(len(slots))
 	scalars, loss := secagg.Codings(l.plan, len(l.round.Members))
 	last := len(words) - 1
 	l.means = make([]float32, last)
@@ -312,6 +314,9 @@ func (l *Leader) mean(c secagg.Coding, word uint32) float32 {
 
 // Result returns the mean of the losses of count devices; count is 0 if there is no sum.
 func (l *Leader) Result() (loss float32, count uint32) { return l.loss, l.count }
+
+// Words returns the sums of the words, without that of the losses.
+func (l *Leader) Words() []uint32 { return l.words[:len(l.words)-1] }
 
 // Means returns the means of the scalars.
 func (l *Leader) Means() []float32 { return l.means }
