@@ -2,7 +2,7 @@
 // (plan), simulates and tunes them (simulate, tune), runs coordinators (serve), devices (client;
 // exec with a loss in any language) and witnesses (follow), shows and commands a running
 // coordinator (watch, status, devices, pause, resume, stop, ...), reads logs (log, history,
-// dashboard, verify, export), and measures how fast this machine is (bench).
+// dashboard, verify, stats, export), and measures how fast this machine is (bench).
 package main
 
 import (

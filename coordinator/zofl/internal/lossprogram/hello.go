@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/zofl/zofl/plan"
 )
 
 // version is the version of the protocol in docs/exec.md.
@@ -16,6 +18,7 @@ const mostPoints = 4096
 // A hello is a program's description of itself.
 type hello struct {
 	dim, samples, points int
+	columns              int
 	evaluate, gradient   bool
 	progress             bool // it wants to know what happens, and may end a run
 }
@@ -53,7 +56,8 @@ func (h *hello) set(key, value string) error {
 		least, most int
 	}{
 		"dim": {&h.dim, 0, math.MaxInt32}, "samples": {&h.samples, 1, math.MaxInt32},
-		"points": {&h.points, 1, mostPoints},
+		"points":  {&h.points, 1, mostPoints},
+		"columns": {&h.columns, 1, plan.MaxColumns},
 	}
 	if n, ok := numbers[key]; ok {
 		v, err := strconv.Atoi(value)

@@ -60,8 +60,10 @@ type Program struct {
 	mu      sync.Mutex
 	current *talk // nil while no program runs
 	child   *child
-	why     error // why no program runs
-	mapped  bool  // the current program knows the file
+	why     error  // why no program runs
+	mapped  bool   // the current program knows the file
+	scaled  bool   // the current program knows the scale
+	scale   string // the request that tells it; "": there is none
 
 	stop  context.CancelFunc
 	ended chan struct{} // closed when no program will run any more
@@ -127,7 +129,7 @@ func (p *Program) begin(ctx context.Context, first bool) error {
 	}
 	t := newTalk(in, out, p.cfg.Patience, hang, &p.reports)
 	p.mu.Lock()
-	p.child, p.mapped = c, false
+	p.child, p.mapped, p.scaled = c, false, false
 	p.mu.Unlock()
 	h, err := p.greet(ctx, t)
 	if first && errors.Is(err, io.EOF) {

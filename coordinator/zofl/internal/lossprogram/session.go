@@ -44,6 +44,9 @@ func (p *Program) session(
 		}
 		p.learned(t)
 	}
+	if err := p.tellScale(ctx, t); err != nil {
+		return err
+	}
 	if err := ask(t, p.file); !errors.Is(err, io.EOF) {
 		return err
 	}

@@ -1,8 +1,10 @@
 package modelfile
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/tensors"
@@ -70,8 +72,14 @@ func (t *Target) fits(m *Model, p *plan.Plan) error {
 	return nil
 }
 
-// Write stores the parameters x of a run in the target.
+// Write stores the parameters x of a run in the target, and the statistics by which the run scales
+// its columns, if it has any, beside it.
 func (t *Target) Write(m *Model, x []float32, p *plan.Plan) error {
+	if len(p.Stats) > 0 {
+		if err := writeStats(t.out+StatsEnding, p.Stats); err != nil {
+			return err
+		}
+	}
 	if m == nil {
 		return vector.Write(t.out, x)
 	}
@@ -79,4 +87,13 @@ func (t *Target) Write(m *Model, x []float32, p *plan.Plan) error {
 		return err
 	}
 	return m.Write(t.out, x)
+}
+
+// StatsEnding ends the name of the file with the statistics of a model, after the model's name.
+const StatsEnding = ".stats.json"
+
+func writeStats(name string, columns []plan.Column) error {
+	return vector.Create(name, func(file *os.File) error {
+		return json.NewEncoder(file).Encode(columns)
+	})
 }

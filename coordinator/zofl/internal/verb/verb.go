@@ -46,7 +46,7 @@ answers; 4 a log is damaged, or replicas disagree; 130 interrupted.`,
 	addGroup(cmd, "Command a running coordinator:", operator.Commands()...)
 	addGroup(cmd, "Say who may take part:", access.Device(), access.Permissions())
 	addGroup(cmd, "Read a run's log:", logs.Log(), logs.History(), logs.Report(), logs.Compare(),
-		logs.Dashboard(), logs.Verify(), logs.Export(), logs.Recover())
+		logs.Dashboard(), logs.Verify(), logs.Stats(), logs.Export(), logs.Recover())
 	addGroup(cmd, "Read about flags:", append(serve.Topics(), connect.Topic(), losses.Topic())...)
 	cli.TellOnce(cmd, connect.Help, serve.Broker, serve.JetStream, losses.Help)
 	cmd.SetHelpCommand(cli.Help(cmd))

@@ -99,11 +99,14 @@ func (d *deviceFlags) keeper(to modelfile.Target) (write func(*client.Client) er
 		if m != nil {
 			defer func() { err = errors.Join(err, m.Close()) }()
 		}
+		columns := c.Stats()
 		return c.View(func(n uint64, x []float32) error {
 			if n == 0 {
 				return nil
 			}
-			return to.Write(m, x, &plan.Plan{Run: d.run, Dim: uint64(len(x))})
+			p := &plan.Plan{Run: d.run, Dim: uint64(len(x))}
+			p.Stats = columns
+			return to.Write(m, x, p)
 		})
 	}, nil
 }
@@ -174,9 +177,13 @@ func (d *deviceFlags) part(cmd *cobra.Command, cfg client.Config) error {
 	}
 	cfg.Logger, cfg.MemoryLimit = d.logger(slog.LevelWarn), d.memory<<20
 	cfg.Recorder = &absence{next: shown, nc: nc, run: d.run, log: told}
+	accept := cfg.Accept
 	cfg.Accept = func(p *plan.Plan) error {
 		ask.heard = p
 		garbage.Limit(footprint.Bytes(p, footprint.Device{}))
+		if accept != nil {
+			return accept(p)
+		}
 		return nil
 	}
 	if cfg.Passive == nil {

@@ -59,7 +59,14 @@ killed with its children when it hangs. Its standard error goes to the log.`,
 				asks.of(c)
 				program.ReportTo(c.Report)
 			}
-			err = d.take(cmd, client.Config{Objective: program.Objective(d.id), NotStrict: !strict})
+			cfg := client.Config{Objective: program.Objective(d.id), NotStrict: !strict}
+			if program.HasColumns() {
+				if cfg.Columns, err = program.Columns(ctx, d.id); err != nil {
+					return err
+				}
+				cfg.Accept = program.Scale
+			}
+			err = d.take(cmd, cfg)
 			if errors.Is(err, client.ErrLoss) {
 				err = fmt.Errorf("%w: --strict=false", err)
 			}
