@@ -200,3 +200,19 @@ def test_batches() -> None:
     assert chosen.tolist() != batch(5, 10).choose(20).tolist()
     for size in (0, 20, 99):
         assert batch(size, 1).choose(20).tolist() == list(range(20))
+
+
+def test_columns_and_scale(tmp_path: Path) -> None:
+    f = Functions(loss=lambda x, b: 0, dim=1, columns=[[1, np.nan], [3, np.inf]])
+    assert f.hello().endswith(" columns=2")
+    answers = mapped(tmp_path / "x", f, [0])
+    assert answers.answer("columns device=pi-1") == \
+        "columns 2.0 0.0 2.0 1.0 1.0 3.0 0.0 2.0 0.0 0.0 0.0 0.0"
+    assert f.scaler is None
+    assert answers.answer("scale 2.0 1.0 5 0") == "ok"
+    assert f.scaler is not None
+    assert f.scaler.transform([[1, 9], [np.nan, 5]]).tolist() == [[-1, 0], [0, 0]]
+    assert answers.answer("scale 2.0 1.0 5").startswith("error ValueError")
+    f.columns = None
+    assert answers.answer("columns device=pi-1").startswith("error ProtocolError")
+    answers.close()

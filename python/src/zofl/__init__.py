@@ -23,6 +23,7 @@ from .minimize import OptimizeResult, minimize
 from .operate import export, status
 from .plans import Plan, plan
 from .protocol import Metrics
+from .scaling import Scaler
 from .server import Server, serve
 from .runs import History, Run
 from .simulation import simulate
@@ -30,8 +31,8 @@ from .tuning import Tuned, tune
 
 __all__ = [
     "AbsentError", "Batch", "DamagedError", "Device", "Error", "History", "Initial", "KeywordError",
-    "Metrics", "MissingError", "Model", "OptimizeResult", "Plan", "Result", "Run", "Server",
-    "Tuned", "UsageError", "__version__", "audit", "export", "minimize", "plan", "serve",
+    "Metrics", "MissingError", "Model", "OptimizeResult", "Plan", "Result", "Run", "Scaler",
+    "Server", "Tuned", "UsageError", "__version__", "audit", "export", "minimize", "plan", "serve",
     "simulate", "status", "tune",
 ]
 

@@ -14,12 +14,13 @@ Function = Callable[..., Any]
 
 def functions(loss: Loss | None, losses: Losses | None, gradient: Gradient | None,
               evaluate: Evaluate | None, *, tree: Tree | None = None, dim: int = 0,
-              samples: int = 0, points: int = 16) -> Functions:
+              samples: int = 0, points: int = 16, columns: Any = None) -> Functions:
     """What an app gives, as the protocol calls it: with a vector and a batch."""
     if tree is not None and tree.holder is not None and losses is not None:
         raise ValueError("losses gets many points at once, and this x0 holds one: give loss")
     return Functions(called(loss, tree), called(losses, tree), _gradient(gradient, tree),
-                     called(evaluate, tree, "device"), tree.dim if tree else dim, samples, points)
+                     called(evaluate, tree, "device"), tree.dim if tree else dim, samples, points,
+                     columns=columns)
 
 
 def called(function: Function | None, tree: Tree | None, second: str = "batch") -> Any:

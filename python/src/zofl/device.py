@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, SupportsFloat
 
 import numpy as np
+import numpy.typing as npt
 
 from . import keywords
 from .arrays import loaded
@@ -31,6 +32,7 @@ from .plans import Plan
 from .process import Child, Event, log
 from .protocol import Evaluate, Gradient, Loss, Losses, Report, Vector
 from .report import Reporter
+from .scaling import Scaler
 from .spoken import spoken
 from .talk import talk
 from .tree import Train
@@ -73,6 +75,9 @@ class Device:
     whose __cause__ is what the function raised; strict=False goes on trying. Later an exception, or
     NaN, costs the device its round: it is logged with its traceback once, and counted after that.
 
+    columns are this device's rows, of shape (n, columns), for a plan with columns: before round 1
+    all devices find one scale, and from then on `scaler` has it, also on devices that join later.
+
     store is a directory for the device's state, which survives crashes. progress(event) is called
     from another thread, with what `zofl client --json` prints. report() returns numbers of your own
     by name, which the run keeps as curves; see the method report. Other flags of `zofl client` are
@@ -93,7 +98,8 @@ class Device:
                  gradient: Gradient | None = None, evaluate: Evaluate | None = None,
                  initial: Any = None, x0: Any = None, train: Train = None, dim: int = 0,
                  samples: int = 0,
-                 points: int = 16, store: str | os.PathLike[str] | None = None,
+                 points: int = 16, columns: npt.ArrayLike | None = None,
+                 store: str | os.PathLike[str] | None = None,
                  progress: Callable[[Event], None] | None = None,
                  report: Report | None = None, strict: bool = True,
                  **flags: Flag) -> None:
@@ -109,7 +115,7 @@ class Device:
             self._initial.agree(dim, "the device")
         self._given: dict[str, Any] = {
             "loss": loss, "losses": losses, "gradient": gradient, "evaluate": evaluate, "dim": dim,
-            "samples": samples, "points": points}
+            "samples": samples, "points": points, "columns": columns}
         self._flags: dict[str, Flag] = {"url": url, "run": run, "id": id, "store": store, **flags}
         self._progress, self._strict = progress, strict
         self._report = report
@@ -143,6 +149,11 @@ class Device:
         self._ended, self._queries = False, 0
         self._future: Future[Result] | None = None
         self._thread: threading.Thread | None = None
+
+    @property
+    def scaler(self) -> Scaler | None:
+        """The scale of the run's columns; None before the devices have found it."""
+        return self._functions.scaler
 
     def __enter__(self) -> Device:
         return self.start()

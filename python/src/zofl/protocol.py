@@ -17,6 +17,7 @@ import numpy.typing as npt
 from . import faults
 from .batch import Batch
 from .errors import Error
+from .scaling import Scaler, describe
 
 Vector = npt.NDArray[np.float32]
 # Each gets x, or with x0 what has its structure, and may take the batch.
@@ -64,6 +65,8 @@ class Functions:
     samples: int = 0  # 0: not said
     points: int = 16  # of losses: how many in one call, at most
     progress: Progress | None = None  # of simulate and tune
+    columns: npt.ArrayLike | None = None  # the device's rows, for a plan with columns
+    scaler: Scaler | None = None  # once the run has a scale
 
     def __post_init__(self) -> None:
         if self.loss is not None and self.losses is not None:
@@ -73,6 +76,9 @@ class Functions:
         for name, least in (("dim", 0), ("samples", 0), ("points", 1)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name}={getattr(self, name)}: give {least} or more")
+        if self.columns is not None and np.ndim(self.columns) != 2:
+            raise ValueError(f"columns of shape {np.shape(self.columns)}: give the device's rows, of "
+                             "shape (n, columns)")
         if self.points > 4096:
             raise ValueError(f"points={self.points}: give at most 4096")
 
@@ -89,6 +95,8 @@ class Functions:
             words.append("evaluate=1")
         if self.progress:
             words.append("progress=1")
+        if self.columns is not None:
+            words.append(f"columns={np.shape(self.columns)[1]}")
         return " ".join(words)
 
     def of(self, verb: str) -> Callable[..., Any] | None:
@@ -168,7 +176,9 @@ class Answers:
                 return self._hello(rest)
             if verb == "map":
                 return self._open(rest)
-            if verb in ("loss", "gradient", "evaluate"):
+            if verb == "scale":
+                return self._scale(rest)
+            if verb in ("loss", "gradient", "evaluate", "columns"):
                 said = _arguments(rest)
                 answer: str = getattr(self, "_" + verb)(said)
                 self._worked(verb, said)
@@ -296,6 +306,17 @@ class Answers:
         if found and getattr(found[0], "requires_grad", False):
             self._once("%s returns a tensor that requires a gradient, and nobody asks for one: "
                        "compute the loss under torch.no_grad()", faults.name_of(function))
+
+    def _columns(self, said: dict[str, str]) -> str:
+        if self.functions.columns is None:
+            raise ProtocolError("the program has no columns")
+        found = describe(self.functions.columns)
+        return " ".join(["columns", *map(_number, found.flat)])
+
+    def _scale(self, rest: str) -> str:
+        found = np.array(rest.split(" "), np.float64).reshape(-1, 2)
+        self.functions.scaler = Scaler(found[:, 0], found[:, 1])
+        return "ok"
 
     def _gradient(self, said: dict[str, str]) -> str:
         if self.functions.gradient is None or len(self._points) < 2:
