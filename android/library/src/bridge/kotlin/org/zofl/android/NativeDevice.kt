@@ -4,6 +4,7 @@ import java.nio.ByteBuffer
 import java.nio.ByteOrder
 import java.util.concurrent.atomic.AtomicReference
 import zofl.mobile.Client
+import zofl.mobile.Columns
 import zofl.mobile.Config
 import zofl.mobile.Listener
 import zofl.mobile.Mobile
@@ -19,6 +20,7 @@ class NativeDevice private constructor(private val client: Client) : Device {
     override val ended get() = client.ended()
     override val traffic get() = Traffic(client.bytesSent(), client.bytesReceived())
     override val segments get() = client.segments()
+    override val scaler get() = client.scaler()?.toScaler()
 
     override fun run() = client.run()
 
@@ -81,6 +83,12 @@ private fun Config.take(config: DeviceConfig) {
     config.ca?.let(this::setCA) // which replaces trust
     config.pins.forEach(this::addPin)
     config.initial?.let { setInitial(bytesOf(it)) }
+    config.columns?.let(::columnsOf)?.let(this::setColumns)
+}
+
+private fun columnsOf(rows: Iterable<FloatArray>): Columns? {
+    val first = rows.firstOrNull() ?: return null
+    return Mobile.newColumns(first.size.toLong()).also { rows.forEach { row -> it.addRow(bytesOf(row)) } }
 }
 
 private fun bytesOf(values: FloatArray): ByteArray {

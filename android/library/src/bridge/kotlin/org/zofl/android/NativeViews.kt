@@ -12,6 +12,7 @@ import zofl.mobile.Evaluation
 import zofl.mobile.Plan as NativePlan
 import zofl.mobile.Probes
 import zofl.mobile.Round
+import zofl.mobile.Scaler as NativeScaler
 
 internal class NativeRound(private val round: Round, segments: () -> List<Segment>) : RoundView {
     override val record get() = round.record()
@@ -22,6 +23,7 @@ internal class NativeRound(private val round: Round, segments: () -> List<Segmen
     override val cancelled get() = round.cancelled()
     override val remaining get() = round.remainingMilliseconds().milliseconds
     override val segments by lazy(segments)
+    override val scaler by lazy { round.plan()?.scaler()?.toScaler() }
 
     override fun read(offset: Int, into: ByteArray) = round.readParams(offset.toLong(), into).toInt()
 
@@ -50,6 +52,7 @@ internal class NativeStep(private val native: Probes, segments: () -> List<Segme
     override val cancelled get() = native.cancelled()
     override val remaining get() = native.remainingMilliseconds().milliseconds
     override val segments by lazy(segments)
+    override val scaler by lazy { native.plan()?.scaler()?.toScaler() }
 
     override fun read(probe: Int, offset: Int, into: ByteArray) =
         native.readParams(probe.toLong(), offset.toLong(), into).toInt()
@@ -85,6 +88,7 @@ internal class NativeEvaluation(
     override val cancelled get() = evaluation.cancelled()
     override val remaining get() = evaluation.remainingMilliseconds().milliseconds
     override val segments by lazy(segments)
+    override val scaler by lazy { evaluation.plan()?.scaler()?.toScaler() }
 
     override fun read(offset: Int, into: ByteArray) = evaluation.readParams(offset.toLong(), into).toInt()
 
@@ -108,6 +112,10 @@ internal class NativeEvaluation(
 }
 
 internal fun Client.segments(): List<Segment> = plan()?.list().orEmpty()
+
+internal fun NativeScaler.toScaler() = columns().toInt().let { n ->
+    Scaler(DoubleArray(n) { mean(it.toLong()) }, DoubleArray(n) { std(it.toLong()) })
+}
 
 private fun NativePlan.list() = (0 until segments()).map { i ->
     segment(i).run { Segment(name(), offset().toInt(), length().toInt()) }

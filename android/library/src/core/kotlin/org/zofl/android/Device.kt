@@ -19,6 +19,9 @@ interface Device {
     /** The plan's segments; empty before the run has asked this device to take part. */
     val segments: List<Segment>
 
+    /** The scale of all devices' columns; null before they have found it, and in a run without columns. */
+    val scaler: Scaler? get() = null
+
     /** Blocks until the run ends, [stop] is called, or an error occurs that waiting cannot cure. */
     fun run()
 

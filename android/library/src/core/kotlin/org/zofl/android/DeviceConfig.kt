@@ -41,6 +41,11 @@ data class DeviceConfig(
      * configurations are equal only if they have the same array.
      */
     val initial: FloatArray? = null,
+    /**
+     * This device's rows, for a plan with columns; null: none. Before round 1 the devices find one
+     * scale, [WorkView.scaler], and no row leaves the device.
+     */
+    val columns: Iterable<FloatArray>? = null,
 ) {
     /** For a device with [Secrets.line], which names run, device and server. */
     constructor(dim: Int, stateDir: String) : this("", "", dim, emptyList(), stateDir)

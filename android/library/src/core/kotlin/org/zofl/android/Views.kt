@@ -16,6 +16,9 @@ interface WorkView {
 
     /** The plan's segments, in their order; a plan without any has one, `all`. See [named]. */
     val segments: List<Segment>
+
+    /** The scale of all devices' columns, in a run whose plan has columns. */
+    val scaler: Scaler? get() = null
 }
 
 /**

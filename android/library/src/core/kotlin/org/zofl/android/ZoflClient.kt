@@ -32,6 +32,9 @@ class ZoflClient private constructor(private val news: News, private val device:
     /** The plan's segments; empty before the run has asked this device to take part. See [named]. */
     val segments: List<Segment> get() = device.segments
 
+    /** The scale of all devices' columns; null before they have found it, and in a run without columns. */
+    val scaler: Scaler? get() = device.scaler
+
     /** The current state; [progress] may have it a moment later. */
     val state: DeviceState get() = device.state
 
