@@ -43,6 +43,7 @@ func All() []lab.Experiment {
 			untouched.Experiment(),
 			untouched.Directions(),
 			untouched.Best(),
+			untouched.Raw(),
 			losses.Experiment(),
 			mixed.Experiment(),
 			further.Experiment(),

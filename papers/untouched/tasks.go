@@ -51,13 +51,18 @@ func newBench(e *lab.Env, t tasks.Task) (*bench, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
+	return benchOf(t, train, test, drawn), nil
+}
+
+// benchOf returns a task on these rows.
+func benchOf(t tasks.Task, train, test *tables.Table, drawn bool) *bench {
 	model := models.NewNet(train, t.Hidden...)
 	b := &bench{Task: t, drawn: drawn, rows: train, labels: train.Labels, model: model,
 		task: run.Classifier(model, models.NewNet(test, t.Hidden...), 2)}
 	if t.Hidden != nil {
 		b.segments = lab.Segments(model)
 	}
-	return b, nil
+	return b
 }
 
 // deal deals the rows to devices. A preset may fix the number of devices.
