@@ -28,7 +28,7 @@ def test_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = set(threading.enumerate())
     page = ROOT / "python/README.md"
     found = blocks(page)
-    assert len(found) == 5
+    assert len(found) == 6
     for line, text in found:
         exec(compile("\n" * line + text, str(page), "exec"), names)
     for t in set(threading.enumerate()) - before:
@@ -38,4 +38,5 @@ def test_readme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert names["result"].ended and names["result"].model.shape == (20,)
     assert names["history"].losses.shape == (6, 10)
     assert names["tuned"].plan["step"] > 0
+    assert names["meter"].scaler.std.shape == (3,)
     assert names["verdict"].ok
