@@ -311,7 +311,7 @@ class Answers:
         if self.functions.columns is None:
             raise ProtocolError("the program has no columns")
         found = describe(self.functions.columns)
-        return " ".join(["columns", *map(_number, found.flat)])
+        return " ".join(["columns", *(repr(float(v)) for v in found.flat)])
 
     def _scale(self, rest: str) -> str:
         found = np.array(rest.split(" "), np.float64).reshape(-1, 2)

@@ -15,7 +15,7 @@ func (p *Program) HasColumns() bool { return p.hello.columns > 0 }
 
 // Columns asks the program for the statistics of a device's data.
 func (p *Program) Columns(ctx context.Context, id string) (columns []plan.Column, err error) {
-	err = p.session(ctx, 1, func(t *talk, _ *sharedFile) error {
+	err = p.inTurn(ctx, func(t *talk) error {
 		words, err := t.ask(ctx, "columns device="+id, "columns")
 		if err != nil {
 			return err

@@ -8,11 +8,24 @@ import (
 )
 
 // session calls ask with the running program's talk and a shared file of the given number of
-// points. It first waits for its turn and until the program is idle, and tells the program the
-// file.
+// points. It tells the program the file, and the scale if there is one.
 func (p *Program) session(
 	ctx context.Context, points int, ask func(*talk, *sharedFile) error,
 ) error {
+	return p.inTurn(ctx, func(t *talk) error {
+		if err := p.mapFile(ctx, t, points); err != nil {
+			return err
+		}
+		if err := p.tellScale(ctx, t); err != nil {
+			return err
+		}
+		return ask(t, p.file)
+	})
+}
+
+// inTurn calls ask with the running program's talk, after it waited for its turn and until the
+// program is idle.
+func (p *Program) inTurn(ctx context.Context, ask func(*talk) error) error {
 	select {
 	case <-p.turn:
 	case <-ctx.Done():
@@ -26,6 +39,14 @@ func (p *Program) session(
 	if err := t.free(ctx); err != nil {
 		return err
 	}
+	if err := ask(t); !errors.Is(err, io.EOF) {
+		return err
+	}
+	return errors.New("the program ended before it answered")
+}
+
+// mapFile makes a shared file of so many points, unless there is one, and tells the program.
+func (p *Program) mapFile(ctx context.Context, t *talk, points int) error {
 	if p.file != nil && p.file.check() != nil {
 		points = max(points, p.file.points)
 		p.file.close()
@@ -44,13 +65,7 @@ func (p *Program) session(
 		}
 		p.learned(t)
 	}
-	if err := p.tellScale(ctx, t); err != nil {
-		return err
-	}
-	if err := ask(t, p.file); !errors.Is(err, io.EOF) {
-		return err
-	}
-	return errors.New("the program ended before it answered")
+	return nil
 }
 
 // share makes a shared file of the given number of points.
