@@ -50,9 +50,6 @@ func (c *Client) ready(
 	ctx context.Context, n uint64, calls probe.Calls, closes time.Time,
 ) error {
 	err := c.prober.Ready(ctx, n, calls, closes)
-	if errors.Is(err, probe.ErrSlow) {
-		err = fmt.Errorf("%w; deadline is %d ms", err, c.follower.Plan().Deadline)
-	}
 	if err == nil && c.cfg.Accept != nil {
 		err = c.accepts(ctx, c.follower.Plan())
 	}

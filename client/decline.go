@@ -14,6 +14,9 @@ import (
 func (c *Client) decline(ctx context.Context, a *arrival, fault error) (Progress, error) {
 	r := wire.Reply{Kind: wire.Decline, N: a.N, Tip: c.follower.Replica().Hash().Tip(),
 		Reason: reasonOf(fault)}
+	if r.Reason == wire.DeclineTime {
+		fault = fmt.Errorf("%w; deadline is %d ms", fault, c.follower.Plan().Deadline)
+	}
 	pause := time.Duration(0)
 	if !errors.Is(fault, probe.ErrBusy) { // a device that is busy may be free at any moment
 		deadline := time.Duration(c.follower.Plan().Deadline) * time.Millisecond

@@ -52,9 +52,10 @@ def test_what_is_no_loss(tmp_path: Path, caplog: pytest.LogCaptureFixture, retur
         answer = made.answer("loss " + ASKED.format(n, 0))
         assert said in answer and "test_mistakes.py:" in answer
     told = [r.getMessage() for r in caplog.records]
-    assert len(told) == 5 and all(said in t for t in told)
-    assert "failed again, once:" in told[1] and "failed again, 8 times:" in told[4]
+    assert len(told) == 4 and all(said in t for t in told)
+    assert "failed again, 2 times:" in told[1] and "failed again, 8 times:" in told[3]
     assert "Traceback" not in caplog.text  # no line of the app's raised it
+    assert caplog.text.count(said) == 4
 
 
 def test_numbers_of_all_kinds(tmp_path: Path) -> None:
@@ -130,6 +131,22 @@ def test_the_cause_is_the_apps(caplog: pytest.LogCaptureFixture) -> None:
     assert isinstance(e.value.__cause__, LookupError)
     trace = e.value.__cause__.__traceback__
     assert trace is not None and trace.tb_frame.f_code.co_name == "loss"
+    assert caplog.text.count("no sensor") == 3  # a sentence, and the traceback
+
+
+@pytest.mark.parametrize("loss", [lambda: 1.0, lambda x, batch, data: 1.0, lambda x, *, data: 1.0])
+def test_a_loss_that_cannot_be_called(loss: Any) -> None:
+    """It is said at once, not in the first round."""
+    for call in (lambda: zofl.Device("", "a", "b", loss=loss),
+                 lambda: zofl.minimize(loss, np.zeros(2))):
+        with pytest.raises(TypeError, match=r"<lambda> \(test_mis.*write it as f\(x\) or f\(x, batch"):
+            call()
+
+
+@pytest.mark.parametrize("loss", [lambda x: 1.0, lambda x, b: 1.0, lambda x, b=None: 1.0,
+                                  lambda *a: 1.0, lambda x, *, batch: 1.0, np.sum])
+def test_a_loss_that_can(loss: Any) -> None:
+    zofl.Device("", "a", "b", loss=loss)
 
 
 @pytest.mark.parametrize("call, said", [

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from .faults import name_of
 from .protocol import Evaluate, Functions, Gradient, Loss, Losses, Vector
 from .tree import Tree
 
@@ -68,6 +69,11 @@ def _arguments(function: Function, second: str) -> Any:
         return standing_for(function, lambda x, _: function(x))
     places = [p for p in every if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     required = [p for p in places if p.default is p.empty]
+    others = [p for p in every if p.kind == p.KEYWORD_ONLY and p.default is p.empty]
+    taken = bool(places) or any(p.kind == p.VAR_POSITIONAL for p in every)
+    if len(required) > 2 or not taken or any(p.name != second for p in others):
+        raise TypeError(f"{name_of(function)} takes {inspect.signature(function)}: write it as "
+                        f"f(x) or f(x, {second})")
     if any(p.name == second and p.kind == p.KEYWORD_ONLY for p in every):
         return standing_for(function, lambda x, value: function(x, **{second: value}))
     if (len(required) >= 2 or len(places) >= 2 and places[1].name == second

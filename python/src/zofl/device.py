@@ -37,6 +37,7 @@ from .spoken import spoken
 from .talk import talk
 from .tree import Train
 
+_MOST = 2**31 - 1  # parameters of a loss in another process
 _TURN = 0.5  # seconds: on Windows Ctrl-C does not end a wait without an end
 
 
@@ -109,8 +110,8 @@ class Device:
         self._initial = initial_of(initial if x0 is None else x0, train)
         if isinstance(run, Mapping):
             dim, run = self._of_plan(run, dim)
-        if dim < 0:
-            raise UsageError(f"dim={dim}: give the plan's dim, or leave it out", 2)
+        if not 0 <= dim <= _MOST:
+            raise UsageError(f"dim={dim}: give the plan's dim, at most {_MOST}, or leave it out", 2)
         if self._initial is not None:
             self._initial.agree(dim, "the device")
         self._given: dict[str, Any] = {

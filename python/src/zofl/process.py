@@ -157,5 +157,6 @@ class Child:
             return
         level = line.partition("level=")[2].partition(" ")[0]
         message = line.partition(f"level={level} ")[2]
-        log.log(_LEVELS.get(level, logging.INFO), "%s", spoken(message))
+        known = "the program says: " in message  # this package was the first to tell
+        log.log(logging.DEBUG if known else _LEVELS.get(level, logging.INFO), "%s", spoken(message))
         self._told(message)

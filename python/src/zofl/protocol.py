@@ -216,13 +216,13 @@ class Answers:
         self.fault, self._accused = error, self.functions.of(verb)
         if text != self._failed:
             self._failed, self._again = text, 0
-            log.error("%s failed: %s", verb, text, exc_info=(type(error), error,
-                                                             error.__traceback__))
+            trace = error.__traceback__
+            log.error("%s failed: %s", verb, text,
+                      exc_info=(type(error), error, trace) if trace else None)
             return
         self._again += 1
-        if self._again & (self._again - 1) == 0:  # 1, 2, 4, 8: ever more rarely
-            times = "once" if self._again == 1 else f"{self._again} times"
-            log.error("%s failed again, %s: %s", verb, times, text)
+        if self._again > 1 and self._again & (self._again - 1) == 0:  # ever more rarely
+            log.error("%s failed again, %d times: %s", verb, self._again, text)
 
     def _once(self, text: str, *args: Any) -> None:
         if text not in self._told:

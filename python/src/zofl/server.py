@@ -97,7 +97,7 @@ class Server:
 
     def best(self, **flags: Flag) -> Vector:
         """The model with the best value so far of the plan's best; status()["best"] says which."""
-        return self.export(best=True, **flags)
+        return self.export(0, best=True, **flags)
 
     def close(self) -> None:
         """Ends the coordinator. The run can be continued from its store."""

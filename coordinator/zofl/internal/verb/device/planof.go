@@ -53,7 +53,7 @@ func (q *planner) plan(ctx context.Context) (*plan.Plan, error) {
 			return nil, context.Cause(ctx)
 		case errors.Is(err, bus.ErrPermission), errors.Is(err, bus.ErrClosed):
 			return nil, err
-		case err != nil && !told:
+		case err != nil && !told && !errors.Is(err, bus.ErrOffline): // the connection tells of that
 			told = true
 			q.log.Warn("waiting for the plan", "err", err)
 		}
