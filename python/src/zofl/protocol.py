@@ -339,7 +339,7 @@ class Answers:
         if self.functions.evaluate is None:
             raise ProtocolError("the program does not evaluate")
         function, xs = self.functions.evaluate, self._seen(1)
-        found = function(xs[0], said.get("device", ""))
+        found: Any = function(xs[0], said.get("device", ""))
         self._check(xs, function)
         if not isinstance(found, Metrics):
             if not np.iterable(found) or isinstance(found, (str, bytes)):
