@@ -56,6 +56,8 @@ def test_evaluations_are_counted() -> None:
     assert r.nit == 9 and r.message == "all 9 rounds were run"
     r = zofl.minimize(loss, 1, rounds=3)
     assert r.fun == r.fun0 and "give more rounds" in r.message
+    with pytest.raises(ValueError, match="x0 is missing"):
+        zofl.minimize(loss)
     with pytest.raises(ValueError, match="queries=2: give more"):
         zofl.minimize(loss, 1, queries=2)
     with pytest.raises(ValueError, match="--queries|queries"):
@@ -104,6 +106,9 @@ def test_a_run_that_ends_worse_says_so() -> None:
     assert r.fun > r.fun0 and not r.success and "worse than it began" in r.message
     r = zofl.minimize(lambda x: 7.0, np.ones(2))
     assert not r.success and r.nit == 0 and r.message.startswith("paused: survey of mu")
+    r = zofl.minimize(lambda x: np.nan if x[0] > 1 else bowl(x), np.zeros(3))
+    assert not r.success and r.message == (
+        f"paused after round {r.nit}: the loss is not finite: NaN at step 0, perturbation 0")
 
 
 def test_what_a_loss_raises_comes_at_once() -> None:
@@ -145,7 +150,7 @@ def test_losses_that_are_none(loss: Any, kind: type[Exception], text: str) -> No
 
 @pytest.mark.parametrize("arguments, text", [
     ({"devices": 0}, "devices=0"), ({"plan": {"dim": 4}, "method": "mezo"}, "both given"),
-    ({"stpe": 1}, "stpe"), ({"method": "zolf"}, "zolf"),
+    ({"stpe": 1}, r"minimize\(\) .* did you mean step"), ({"method": "zolf"}, "zolf"),
     ({"bounds": (1, 2)}, "begin within them"), ({"bounds": [(0, None)] * 3}, "two finite"),
     ({"bounds": [(-1, 1)] * 2}, "3 pairs"), ({"bounds": (-np.inf, 1)}, "finite"),
     ({"bounds": "high"}, "no pairs"),

@@ -179,7 +179,7 @@ class Device:
             model, flags = self._scratch / "model.npy", dict(self._flags)
             if self._initial is not None:
                 flags.update(self._initial.flags(self._scratch / "initial"))
-            x = np.empty(0, np.float32)
+            x: Vector = np.empty(0, np.float32)
             try:
                 talk(self._functions, "exec", f"--out={model}", *arguments(flags),
                      f"--strict={str(self._strict).lower()}",

@@ -18,7 +18,7 @@ from .binary import Flag
 from .bounds import boxed
 from .calls import functions, standing_for
 from .chart import Numbers
-from .errors import Error
+from .errors import Error, KeywordError
 from .faults import number
 from .follow import Follower, Heard
 from .initial import Initial
@@ -156,6 +156,8 @@ def minimize(loss: Loss | None = None, x0: Any = None, *, devices: int = 1,
     start = plan.initial if x0 is None and isinstance(plan, Plan) else None
     tree = start.tree if start else None
     if start is None or tree is None:
+        if x0 is None:
+            raise ValueError("x0 is missing: say where to begin, as at numpy.zeros(5)")
         tree = Tree(x0, train)
         start = Initial.of(tree, x0, train)
     count = _Count(functions(loss, losses, gradient, evaluate, tree=tree, samples=samples,
@@ -253,7 +255,10 @@ def _plan(plan: Mapping[str, Any] | str | os.PathLike[str] | None, method: str |
     usually = {"members": devices, "target": devices, "quorum": devices, "rounds": rounds or usual}
     if preset == "fzoos" and devices == 1:
         usually["features"] = _FEATURES
-    return new({"preset": preset, "run": "minimize", "initial": file}, {**usually, **fields})
+    try:
+        return new({"preset": preset, "run": "minimize", "initial": file}, {**usually, **fields})
+    except KeywordError as error:
+        raise KeywordError(str(error).replace("plan()", "minimize()", 1), error.code) from None
 
 
 def _measured(fields: dict[str, Value], devices: int) -> dict[str, Value]:
@@ -281,7 +286,7 @@ def _result(tree: Tree, count: _Count, devices: int, run: Run, led: Plan, fun0: 
         "patience": f"patience ended the run after round {n:,}: the loss was not lower for so long",
     }.get(run.ended) or _why(run) or f"the plan's condition holds after round {n:,}: {run.ended}"
     success = not run.error and fun <= fun0
-    if fun == fun0 and not run.error:
+    if fun == fun0 and run.ended == "rounds":
         how += ". The loss is that of x0: give more rounds, as with step=auto five only measure"
     elif not fun <= fun0:
         how += (f". It ended worse than it began: the loss at x0 is {fun0:.6g}, at x {fun:.6g}. "
@@ -296,8 +301,10 @@ def _result(tree: Tree, count: _Count, devices: int, run: Run, led: Plan, fun0: 
 
 
 def _why(run: Run) -> str:
-    """What ended a run too early, without the names of the program's parts."""
-    return run.error.replace("fleet: ", "").replace("coordinator: ", "")
+    """What ended a run too early: what a loss did, if it is known."""
+    text = run.error.replace("fleet: ", "").replace("coordinator: ", "")
+    what = text.partition("; device ")[2].partition("client: ")[2]
+    return f"{run.ended} after round {len(run.rows):,}: {what}" if what else text
 
 
 def _short(x: Any) -> str:

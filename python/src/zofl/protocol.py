@@ -345,7 +345,7 @@ class Answers:
             if not np.iterable(found) or isinstance(found, (str, bytes)):
                 raise faults.ResultError(f"{faults.name_of(function)} returned "
                                          f"{type(found).__name__}: return the metrics in a list")
-            found = Metrics(found, self.functions.samples or 1)
+            found = Metrics(list(found), self.functions.samples or 1)
         values = [repr(faults.number(v, function)) for v in found.values]
         return " ".join(["metrics", *values, f"samples={found.samples}"])
 
