@@ -194,6 +194,15 @@ def test_metrics() -> None:
         zofl.minimize(bowl, np.zeros(3), evaluate=lambda x: [x[0]])
 
 
+def test_the_best_model() -> None:
+    r = zofl.minimize(bowl, np.zeros(3), rounds=40, evaluate=lambda x: [x[0]], best="first")
+    assert r.best and r.best["metric"] == "first" and r.best["x"].shape == (3,)
+    assert r.best["x"][0] == np.float32(r.best["value"]) == max(
+        v for v in r.metrics["first"] if np.isfinite(v))
+    short = zofl.minimize(bowl, np.zeros(3), evaluate=lambda x: [1], best="same", patience=2)
+    assert "patience ended" in short.message and short.nit < 40
+
+
 def test_many_points_and_gradients() -> None:
     r = zofl.minimize(losses=lambda xs: np.sum((xs["a"] - 3) ** 2, axis=1), x0={"a": np.zeros(4)},
                       points=8, rounds=60)

@@ -14,7 +14,7 @@ from .errors import Error, KeywordError
 
 # Flags that this package gives the program itself, or that are for a terminal.
 _OWN = {"attached", "data", "exec", "fetch-limit", "force", "help", "json", "live-run", "log-format",
-        "objective", "out", "patience", "quiet", "split", "startup", "stdio", "version"}
+        "grace", "objective", "out", "quiet", "split", "startup", "stdio", "version"}
 
 
 @functools.cache

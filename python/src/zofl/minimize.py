@@ -140,7 +140,8 @@ def minimize(loss: Loss | None = None, x0: Any = None, *, devices: int = 1,
 
     loss(x, batch) gets the minibatch too: batch.device says which device asks, "d0", "d1" and so
     on. losses, gradient, evaluate and samples are those of `Device`, which takes the same functions
-    and x0. callback(run), patience and progress are those of `simulate`.
+    and x0. callback(run), patience and progress are those of `simulate`. With best="loss", or a
+    metric of evaluate, r.best has the best model, as r.best["x"].
 
     rounds is 300 unless queries bounds the evaluations of the loss, all together. method is a
     preset of `plan`, and other arguments are fields of it: step=0.1. plan gives them all. bounds is
@@ -151,6 +152,8 @@ def minimize(loss: Loss | None = None, x0: Any = None, *, devices: int = 1,
                         + _ELSEWHERE[name])
     if devices < 1:
         raise ValueError(f"devices={devices}: give 1 or more")
+    if patience > 0 and "best" in fields:  # the plan counts what it measures
+        fields["patience"], patience = patience, 0
     if evaluate is not None and plan is None:
         fields = _measured(fields, devices)
     start = plan.initial if x0 is None and isinstance(plan, Plan) else None
@@ -283,7 +286,7 @@ def _result(tree: Tree, count: _Count, devices: int, run: Run, led: Plan, fun0: 
         "rounds": f"all {n:,} rounds were run" if not bounded
         else f"{n:,} rounds were run, as many as queries allows",
         "callback": f"callback ended the run after round {n:,}",
-        "patience": f"patience ended the run after round {n:,}: the loss was not lower for so long",
+        "patience": f"patience ended the run after round {n:,}: nothing was better for so long",
     }.get(run.ended) or _why(run) or f"the plan's condition holds after round {n:,}: {run.ended}"
     success = not run.error and fun <= fun0
     if fun == fun0 and run.ended == "rounds":

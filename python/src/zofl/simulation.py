@@ -54,7 +54,8 @@ def simulate(loss: Loss | None = None, plan: Given = None, *,
     With initial, and train, all runs begin there, and x has its structure, as x0 of `minimize`.
 
     callback(run) is called after each round, with the run so far: it ends the run if it returns
-    true or raises StopIteration. patience ends a run whose loss was never better in so many rounds.
+    true or raises StopIteration. patience ends a run whose loss was not lower in so many rounds, or
+    of a plan with best, a run that was not better in so many measurements.
     queries bounds the losses of all devices of a run together. progress=False shows no line, and
     progress(event) gets each event of `zofl simulate --json`. Other flags are those of `zofl
     simulate`, with _ for -.
@@ -63,13 +64,17 @@ def simulate(loss: Loss | None = None, plan: Given = None, *,
     history = History()
     start = begins(plan, initial, train)
     tree = start.tree if start else None
+    best = flags.get("best") or isinstance(plan, Mapping) and plan.get("best")
     with stored(plan, start) as (file, dim, begin), Follower(
-            history, "simulate", tree, callback, patience, progress, queries) as follower:
+            history, "simulate", tree, callback, 0 if best else patience, progress,
+            queries) as follower:
         asked = checked(functions(loss, losses, gradient, evaluate, tree=tree, dim=dim,
                                   samples=samples, points=points))
         said: dict[str, Flag] = {"devices": devices, "seeds": seeds, "seed": seed, "rounds": rounds,
                                  "queries": queries, "sweep": sweep, **flags}
         said.update(begin)
+        if patience > 0 and best:
+            said["patience"] = patience
         if failed := lead(asked, file, said, follower, strict):
             log.warning("%s", failed)  # no run came to its end: how each ended tells more
     return history
