@@ -13,8 +13,8 @@ from .binary import run
 from .errors import Error, KeywordError
 
 # Flags that this package gives the program itself, or that are for a terminal.
-_OWN = {"attached", "data", "exec", "fetch-limit", "force", "help", "json", "live-run", "log-format",
-        "grace", "objective", "out", "quiet", "split", "startup", "stdio", "version"}
+_OWN = {"attached", "data", "exec", "fetch-limit", "force", "grace", "help", "json", "live-run",
+        "log-format", "objective", "out", "quiet", "split", "startup", "stdio", "version"}
 
 
 @functools.cache

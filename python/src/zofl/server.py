@@ -95,7 +95,7 @@ class Server:
         to: dict[str, Any] = {"url": self.url, "run": self.run, "initial": self._initial, **flags}
         return operate.export(None, at=at, **to)
 
-    def best(self, **flags: Flag) -> Vector:
+    def best(self, **flags: Any) -> Vector:
         """The model with the best value so far of the plan's best; status()["best"] says which."""
         return self.export(0, best=True, **flags)
 
