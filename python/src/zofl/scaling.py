@@ -20,6 +20,10 @@ class Scaler:
 
     `Device.scaler` has the run's. Scaler.load(file) reads one that `zofl stats --out` wrote, or that
     lies beside a model that `zofl export` wrote: its name and .stats.json.
+
+    >>> scaler = zofl.Scaler(mean=np.array([20, 1e5]), std=np.array([5, 900]))
+    >>> scaler.transform([[25, 99100]]).tolist()
+    [[1.0, -1.0]]
     """
 
     mean: npt.NDArray[np.float64]

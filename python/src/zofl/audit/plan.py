@@ -70,6 +70,7 @@ CHOICES: dict[str, dict[int, str]] = {
     "cohort": {0: "record", 1: "round"},
     "prior": {0: "mean", 1: "zero"},
     "length_fit": {0: "off", 1: "on"},
+    "best_when": {0: "auto", 1: "highest", 2: "lowest"},
     "fill": {0: "zero", 1: "uniform", 2: "normal"},
 }
 

@@ -139,7 +139,7 @@ def _rollback(r: Reader, record: Record) -> None:
 
 def _reason(r: Reader) -> int:
     value: int = _omitted(r.uint(255, "reason"), 0)
-    if value > 4:
+    if value > 6 or value == 5:
         raise FrameError("upgrade", f"reason {value}")
     return value
 
