@@ -203,6 +203,16 @@ def test_spoken(text: str, said: str) -> None:
     assert spoken(text) == said
 
 
+def test_a_block_that_waits_for_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    with zofl.serve(small()) as server:
+        with zofl.Device(server.url, server.run, "a", loss=bowl):
+            pass
+        assert caplog.text.count("call wait() in the block") == 1
+        with pytest.raises(LookupError), zofl.Device(server.url, server.run, "a", loss=bowl):
+            raise LookupError
+        assert caplog.text.count("call wait() in the block") == 1
+
+
 def test_losses_in_ints() -> None:
     plan = zofl.plan(run="ints", dim=4, members=1, rounds=10)
     with zofl.serve(plan) as server:

@@ -162,6 +162,9 @@ class Device:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
         if self._thread is not None and self._thread.is_alive():
+            if kind is None and self._queries == 0:
+                log.warning("the device stops before its first round, as its with block ends: call "
+                            "wait() in the block")
             self.stop()
             self._thread.join()
             with self._lock:

@@ -45,8 +45,9 @@ def number(value: Any, function: Callable[..., Any] | None) -> float:
             return float(value.detach() if _is_tensor(value) else value)
     except (TypeError, ValueError, RuntimeError) as error:
         wrong = f"returned a {type(value).__name__} that is no number ({error})"
-    raise ResultError(f"{name_of(function)} {wrong}: return one number, such as the mean over the "
-                      "samples")
+    if not wrong.startswith("is"):
+        wrong += ": return one number, such as the mean over the samples"
+    raise ResultError(f"{name_of(function)} {wrong}")
 
 
 def _wrong(value: Any) -> str:
