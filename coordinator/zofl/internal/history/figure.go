@@ -21,6 +21,7 @@ var Figures = []Figure{
 	{"late", func(p *Point) float64 { return float64(p.Late) }},
 	{"declines", func(p *Point) float64 { return float64(p.Declines) }},
 	{"rejected", func(p *Point) float64 { return float64(p.Dropped()) }},
+	{"too_late", func(p *Point) float64 { return float64(p.TooLate()) }},
 	{"bytes_up", func(p *Point) float64 { return float64(p.BytesUp) }},
 	{"bytes_down", func(p *Point) float64 { return float64(p.BytesDown) }},
 	{"queries", func(p *Point) float64 { return float64(p.Queries) }},
@@ -32,13 +33,24 @@ var Figures = []Figure{
 	}},
 }
 
-// Dropped returns how many messages the coordinator dropped since the point before.
+// tooLate is the cause of messages whose record was closed when they came; see
+// report.Counters.Late.
+const tooLate = "late"
+
+// Dropped returns how many messages the coordinator dropped since the point before, without those
+// that only came too late.
 func (p *Point) Dropped() (sum uint64) {
-	for _, n := range p.Rejected {
-		sum += n
+	for cause, n := range p.Rejected {
+		if cause != tooLate {
+			sum += n
+		}
 	}
 	return sum
 }
+
+// TooLate returns how many messages came since the point before when their record was closed. An
+// honest fleet that is slower than the plan's deadline sends many.
+func (p *Point) TooLate() uint64 { return p.Rejected[tooLate] }
 
 // Metric returns the value of a metric that devices measured, or nil if they did not measure it.
 func (p *Point) Metric(name string) *float64 {

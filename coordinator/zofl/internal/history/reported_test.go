@@ -93,3 +93,19 @@ func TestHostileReports(t *testing.T) {
 		t.Errorf("the point has %d names: %v", len(p.Reported), p.Reported)
 	}
 }
+
+// TestTooLate: an honest fleet that is slower than the deadline sends much that is too late. That
+// is counted apart from what the coordinator refused.
+func TestTooLate(t *testing.T) {
+	p := Point{N: 2, Rejected: map[string]uint64{"late": 870, "malformed": 3, "wrong tip": 1}}
+	if p.Dropped() != 4 || p.TooLate() != 870 {
+		t.Errorf("%d dropped, %d too late", p.Dropped(), p.TooLate())
+	}
+	found := map[string]float64{}
+	for _, f := range Figures {
+		found[f.Name] = f.Of(&p)
+	}
+	if found["rejected"] != 4 || found["too_late"] != 870 {
+		t.Errorf("figures %v", found)
+	}
+}

@@ -47,8 +47,10 @@ const fixed = {
     lines: [one("down", "down", "--series-1"), one("up", "up", "--series-2")],
   },
   refused: {
-    group: "rounds", title: "Refused messages a round", zero: true, whole: true,
-    lines: [one("refused", "refused", "--series-2")],
+    group: "rounds", title: "Late and refused messages", zero: true, whole: true, lines: [
+      one("too late", "too_late", "--series-4"),
+      one("refused", "refused", "--series-2"),
+    ],
   },
   epsilon: {
     group: "rounds", title: "Privacy spent (ε)", zero: true, optional: true,

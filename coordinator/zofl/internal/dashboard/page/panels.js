@@ -112,7 +112,7 @@ export function rejects(store) {
   const rows = drops.map(d => {
     const bar = element("i", { "aria-hidden": "true" });
     bar.style.width = `${100 * d.count / most}%`;
-    return [d.cause, bar, number(d.count)];
+    return [d.cause === "late" ? "too late: its record was closed" : d.cause, bar, number(d.count)];
   });
   const box = id("rejects"), key = JSON.stringify(drops);
   if (box.dataset.key === key) return;

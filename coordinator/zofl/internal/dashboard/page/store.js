@@ -6,7 +6,7 @@ const mostRounds = 20000;
 
 const columns = ["n", "round", "time", "loss", "seconds", "contributors", "asked", "late",
   "declines", "up", "down", "queries", "step", "round_step", "perturbations", "epsilon",
-  "refused"];
+  "refused", "too_late"];
 
 export class Store {
   constructor() { this.clear(); }

@@ -92,7 +92,7 @@ func reportedCells(p *history.Point, name string) []string {
 func printHistory(out io.Writer, points []history.Point, marks []history.Mark) {
 	names := namesOf(points)
 	header := []any{"record", "round", "time (UTC)", "loss", "seconds", "devices", "late", "declines",
-		"rejected"}
+		"rejected", "too late"}
 	for _, name := range names {
 		header = append(header, name)
 	}
@@ -113,7 +113,7 @@ func printHistory(out io.Writer, points []history.Point, marks []history.Mark) {
 		p := &points[i]
 		until(p.N)
 		row := table.Row{p.N, p.Round, clock(p.Time), short(p.Loss), short(&p.Seconds),
-			fmt.Sprint(p.Contributors), p.Late, p.Declines, p.Dropped()}
+			fmt.Sprint(p.Contributors), p.Late, p.Declines, p.Dropped(), p.TooLate()}
 		if p.Asked > 0 {
 			row[5] = fmt.Sprintf("%d of %d", p.Contributors, p.Asked)
 		}
