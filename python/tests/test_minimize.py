@@ -139,8 +139,8 @@ def test_what_a_loss_raises_comes_at_once() -> None:
     (lambda x: np.inf, ValueError, "at x0 is inf"),
     (lambda x: None, TypeError, "return one number"),
     (lambda x: x, TypeError, "return one number"),
-    (lambda x, y, z: 0, TypeError, "missing 1 required"),
-    (lambda: 0, TypeError, "takes 0"), (5, TypeError, "5 is no function"),
+    (lambda x, y, z: 0, TypeError, r"takes \(x, y, z\)"),
+    (lambda: 0, TypeError, r"takes \(\)"), (5, TypeError, "5 is no function"),
     (None, ValueError, "no loss"),
 ])
 def test_losses_that_are_none(loss: Any, kind: type[Exception], text: str) -> None:

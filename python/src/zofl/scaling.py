@@ -46,7 +46,8 @@ class Scaler:
         level = self.std <= _LEVEL * np.abs(self.mean)
         factor = np.where(level, 0, 1 / np.where(level, 1, self.std))
         found = np.isfinite(rows)
-        scaled = (np.where(found, rows, self.mean) - self.mean) * factor
+        scaled: npt.NDArray[np.float64] = (
+            np.where(found, rows, self.mean) - self.mean) * factor
         return scaled.astype(np.float32)
 
     def inverse_transform(self, x: npt.ArrayLike) -> npt.NDArray[np.float64]:

@@ -152,7 +152,7 @@ def _column(r: Reader) -> dict[str, Any]:
     count = r.length("array", 6, "stats")
     if count not in (4, 6):
         raise FrameError("form", f"a column of {count} parts")
-    out = {name: r.uint(1 << 52, name) for name in ("count", "missing")}
+    out: dict[str, Any] = {name: r.uint(1 << 52, name) for name in ("count", "missing")}
     out |= {name: r.double(name) for name in ("mean", "std", "min", "max")[:count - 2]}
     return out
 
