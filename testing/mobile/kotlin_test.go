@@ -12,6 +12,7 @@ import (
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/stats"
 )
 
 // digitDim is the number of parameters of the Android example's classifier: ten
@@ -59,6 +60,7 @@ func (l *lead) bystander() (finished func() *client.Client) {
 	l.t.Helper()
 	c, err := client.New(client.Config{
 		Conn: l.site.connect("bystander"), Run: l.run, ID: "bystander",
+		Columns: stats.Of([][]float32{{1, 100}, {3, 300}}),
 		Objective: objective.Func(l.dim,
 			func(context.Context, []float32, objective.Batch) (float64, error) { return 1, nil }),
 	})
@@ -87,6 +89,7 @@ func TestKotlin(t *testing.T) {
 	p := testPlan(t, "digits", digitDim, 2, 2, rounds)
 	p.StepSize, p.Perturbations, p.Steps, p.Batch = 0.1, 20, 1, 64
 	p.Metrics, p.EvalEvery, p.EvalCount = []string{"accuracy", "loss"}, 25, 2
+	p.Columns = 2
 	p.Segments = []plan.Segment{{Name: "weights", Len: digitDim - 10}, {Name: "biases", Len: 10}}
 	l := newSite(t).lead(p)
 	finished := l.bystander()
@@ -176,7 +179,7 @@ func inOneCall(t *testing.T, saw line, p *plan.Plan) {
 		t.Errorf("a step was %v, want the same parameters in both ways, and a time", saw)
 	}
 	if saw["biases"] != float64(digitDim-10) || saw["segments"] != 2.0 ||
-		saw["names"] != "weights, biases" {
+		saw["names"] != "weights, biases" || saw["scaled"] != "1.0, 0.0" {
 		t.Errorf("segments of a step and of the client: %v, want the plan's", saw)
 	}
 }

@@ -13,12 +13,14 @@
 
 @class ZoflMobileChain;
 @class ZoflMobileClient;
+@class ZoflMobileColumns;
 @class ZoflMobileConfig;
 @class ZoflMobileEvaluation;
 @class ZoflMobileModel;
 @class ZoflMobilePlan;
 @class ZoflMobileProbes;
 @class ZoflMobileRound;
+@class ZoflMobileScaler;
 @class ZoflMobileSegment;
 @protocol ZoflMobileBatchObjective;
 @class ZoflMobileBatchObjective;
@@ -102,10 +104,20 @@
 - (int64_t)round;
 - (BOOL)run:(NSError* _Nullable* _Nullable)error;
 - (BOOL)runFor:(int64_t)milliseconds error:(NSError* _Nullable* _Nullable)error;
+- (ZoflMobileScaler* _Nullable)scaler;
 - (void)setNetwork:(BOOL)connected metered:(BOOL)metered;
 - (void)setPower:(BOOL)charging percent:(long)percent;
 - (long)state;
 - (void)stop;
+@end
+
+@interface ZoflMobileColumns : NSObject <goSeqRefInterface> {
+}
+@property(strong, readonly) _Nonnull id _ref;
+
+- (nonnull instancetype)initWithRef:(_Nonnull id)ref;
+- (nullable instancetype)init:(long)count;
+- (BOOL)addRow:(NSData* _Nullable)row error:(NSError* _Nullable* _Nullable)error;
 @end
 
 @interface ZoflMobileConfig : NSObject <goSeqRefInterface> {
@@ -135,6 +147,7 @@
 - (void)setBatchObjective:(id<ZoflMobileBatchObjective> _Nullable)objective;
 - (void)setBlockObjective:(id<ZoflMobileBlockObjective> _Nullable)objective;
 - (BOOL)setCA:(NSString* _Nullable)pem error:(NSError* _Nullable* _Nullable)error;
+- (BOOL)setColumns:(ZoflMobileColumns* _Nullable)columns error:(NSError* _Nullable* _Nullable)error;
 - (void)setConsent:(id<ZoflMobileConsent> _Nullable)consent;
 - (BOOL)setCredentials:(NSString* _Nullable)text error:(NSError* _Nullable* _Nullable)error;
 - (void)setEvaluator:(id<ZoflMobileEvaluator> _Nullable)evaluator;
@@ -190,6 +203,7 @@
 - (int64_t)memory;
 - (BOOL)private;
 - (int64_t)queries;
+- (ZoflMobileScaler* _Nullable)scaler;
 - (ZoflMobileSegment* _Nullable)segment:(long)i;
 - (ZoflMobileSegment* _Nullable)segmentNamed:(NSString* _Nullable)name;
 - (long)segments;
@@ -239,6 +253,18 @@
 - (int64_t)record;
 - (int64_t)remainingMilliseconds;
 - (long)step;
+@end
+
+@interface ZoflMobileScaler : NSObject <goSeqRefInterface> {
+}
+@property(strong, readonly) _Nonnull id _ref;
+
+- (nonnull instancetype)initWithRef:(_Nonnull id)ref;
+- (nonnull instancetype)init;
+- (long)columns;
+- (double)mean:(long)column;
+- (NSData* _Nullable)scaled:(NSData* _Nullable)row error:(NSError* _Nullable* _Nullable)error;
+- (double)std:(long)column;
 @end
 
 @interface ZoflMobileSegment : NSObject <goSeqRefInterface> {
@@ -292,6 +318,8 @@ FOUNDATION_EXPORT const int64_t ZoflMobileStateWorking;
 FOUNDATION_EXPORT NSString* _Nonnull ZoflMobileErrorCode(NSString* _Nullable message);
 
 FOUNDATION_EXPORT ZoflMobileClient* _Nullable ZoflMobileNewClient(ZoflMobileConfig* _Nullable cfg, NSError* _Nullable* _Nullable error);
+
+FOUNDATION_EXPORT ZoflMobileColumns* _Nullable ZoflMobileNewColumns(long count, NSError* _Nullable* _Nullable error);
 
 FOUNDATION_EXPORT ZoflMobileConfig* _Nullable ZoflMobileNewConfig(void);
 

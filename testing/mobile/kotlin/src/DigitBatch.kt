@@ -54,5 +54,6 @@ internal class DigitBatch(private val set: DigitSet) : BatchLoss {
     private fun noted(step: StepView, remaining: Duration, same: Boolean) = mapOf(
         "probes" to step.probes, "remaining" to remaining.inWholeMilliseconds, "same" to same,
         "biases" to step.segments.named("biases").offset, "segments" to step.segments.size,
+        "scaled" to floatArrayOf(3f, 200f).also { step.scaler?.apply(it) }.joinToString(),
     )
 }

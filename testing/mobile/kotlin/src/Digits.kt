@@ -51,7 +51,7 @@ private class Phone(private val arguments: Map<String, String>) {
         run = arguments.getValue("run"), device = name, dim = DigitClassifier.DIM,
         servers = listOf(arguments.getValue("url")), ca = arguments["ca"], stateDir = store.path,
         samples = mine.size, limits = Limits(unmeteredOnly = false, chargingOnly = false, minBattery = 0),
-        about = ABOUT,
+        about = ABOUT, columns = listOf(floatArrayOf(1f, 100f), floatArrayOf(3f, 300f)),
     )
 
     /** Calls that read parameters in a shorter form than it promises. */
