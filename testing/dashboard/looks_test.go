@@ -154,7 +154,7 @@ func (p *tab) overlays() {
 	p.until(`document.querySelectorAll("#runs-list li").length === 3`)
 	legend := `[...document.querySelectorAll("#training .chart.wide .legend span")].filter(e =>
 		!e.hidden).map(e => e.firstChild.nextSibling.data).join()`
-	if got := p.value(legend); got != "raw,smoothed 0.9" {
+	if got := p.value(legend); got != "raw,smoothed 0.6" {
 		p.t.Errorf("the legend of one run is %q", got)
 	}
 	for _, run := range []string{"pantry", "cellar"} {
@@ -171,7 +171,7 @@ func (p *tab) overlays() {
 	p.click(`#training .chart.wide .save`)
 	p.until(`files.length === 1`)
 	csv := p.value(`files[0]`)
-	if !strings.HasPrefix(csv, "round,kitchen,\"kitchen, smoothed 0.9\",pantry,") ||
+	if !strings.HasPrefix(csv, "round,kitchen,\"kitchen, smoothed 0.6\",pantry,") ||
 		!strings.Contains(csv, "\n400,") {
 		p.t.Errorf("the CSV begins with %.200q", csv)
 	}

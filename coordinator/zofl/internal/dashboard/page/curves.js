@@ -63,7 +63,7 @@ export class Curves {
     this.root = root;
     this.runs = []; // {name, color, dash, store} of the chosen ones
     this.axis = "round";
-    this.weight = 0.9;
+    this.weight = 0.6;
     this.logarithmic = false;
     this.charts = new Map();
     this.groups = new Map(groups.map(([key, title, note]) => [key, this.#group(key, title, note)]));

@@ -1,6 +1,6 @@
 // The parts of the page that are text: tiles, events, refused messages, digests, plan.
 import { bytes, clock, element, number, put, seconds, table } from "./format.js";
-import { ends, places } from "./series.js";
+import { ends, place, places } from "./series.js";
 
 const id = name => document.getElementById(name);
 
@@ -71,7 +71,7 @@ export function tiles(store) {
     best < 0 ? "" : `lowest ${number(r.loss[at])}, round ${number(r.round[at])}`);
   const latest = [...store.evaluations.values()].reduce((a, b) => (a && a.n > b.n ? a : b), null);
   for (const name of store.metrics().slice(0, 3)) {
-    tile(`Held-out ${name}`)(number(latest?.metrics[name]), latest ? `record ${number(latest.n)}` : "not yet");
+    tile(`Held-out ${name}`)(number(latest?.metrics[name]), latest ? `round ${number(r.round[Math.min(place(r.n, latest.n), r.n.length - 1)])}` : "not yet");
   }
   if (s.best) tile(`Best ${s.best.metric}`)(number(s.best.value), `round ${number(s.best.round)}`);
   const asked = store.last("asked");
