@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from zofl import faults
 from zofl.protocol import Answers, Functions, Metrics
 
 ASKED = "device=pi-1 n=7 step=2 size=5 seed=18446744073709551615 points={} left=29.5 new=1"
@@ -216,3 +218,30 @@ def test_columns_and_scale(tmp_path: Path) -> None:
     f.columns = None
     assert answers.answer("columns device=pi-1").startswith("error ProtocolError")
     answers.close()
+
+
+class Tensor:
+    """What torch.Tensor is to those who read a loss, where it requires a gradient."""
+
+    __module__ = "torch"
+    shape, dtype = (), object()
+
+    def __init__(self, detached: bool = False) -> None:
+        self.detached = detached
+
+    def detach(self) -> Tensor:
+        return Tensor(True)
+
+    def is_complex(self) -> bool:
+        return False
+
+    def __array__(self, *_: Any) -> Any:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+
+    def __float__(self) -> float:
+        assert self.detached
+        return 2.5
+
+
+def test_a_tensor_that_requires_a_gradient_is_a_number() -> None:
+    assert faults.number(Tensor(), None) == 2.5

@@ -63,7 +63,7 @@ def _wrong(value: Any) -> str:
         return f"returned the text {value[:40]!r}"
     if len(shape) > 0:
         return f"returned {'a tensor' if _is_tensor(value) else 'an array'} of shape {tuple(shape)}"
-    if np.iscomplexobj(value) or _is_tensor(value) and value.is_complex():
+    if value.is_complex() if _is_tensor(value) else np.iscomplexobj(value):
         return "returned a complex number"
     return "" if hasattr(value, "__float__") or hasattr(value, "__index__") else f"returned a {kind}"
 
