@@ -143,6 +143,14 @@ def test_a_loss_that_cannot_be_called(loss: Any) -> None:
             call()
 
 
+@pytest.mark.parametrize("wrong", [{"dim": "five"}, {"samples": 1.5}, {"points": None},
+                                   {"dim": 3_000_000_000}, {"points": 0}])
+def test_numbers_of_a_device(wrong: dict[str, Any]) -> None:
+    name, value = next(iter(wrong.items()))
+    with pytest.raises((TypeError, ValueError), match=f"{name}={value!r}: give"):
+        zofl.Device("", "a", "b", loss=bowl, **wrong)
+
+
 @pytest.mark.parametrize("loss", [lambda x: 1.0, lambda x, b: 1.0, lambda x, b=None: 1.0,
                                   lambda *a: 1.0, lambda x, *, batch: 1.0, np.sum])
 def test_a_loss_that_can(loss: Any) -> None:

@@ -110,7 +110,7 @@ class Device:
         self._initial = initial_of(initial if x0 is None else x0, train)
         if isinstance(run, Mapping):
             dim, run = self._of_plan(run, dim)
-        if not 0 <= dim <= _MOST:
+        if isinstance(dim, int) and not 0 <= dim <= _MOST:
             raise UsageError(f"dim={dim}: give the plan's dim, at most {_MOST}, or leave it out", 2)
         if self._initial is not None:
             self._initial.agree(dim, "the device")

@@ -158,5 +158,6 @@ def _text(value: Value) -> str:
 def _shown(command: list[str]) -> Plan:
     said = json.loads(run("plan", "--json", *command))
     p = Plan(said.pop("plan"))
-    p.cost, p.warnings = said, tuple(spoken(w) for w in said.pop("warnings", ()))
+    p.warnings = tuple(spoken(w) for w in said.pop("warnings", ()))
+    p.cost = {name: spoken(v) if isinstance(v, str) else v for name, v in said.items()}
     return p

@@ -74,6 +74,8 @@ class Functions:
         if self.loss is None and self.losses is None and self.gradient is None:
             raise ValueError("no loss: give loss, losses or gradient")
         for name, least in (("dim", 0), ("samples", 0), ("points", 1)):
+            if not isinstance(getattr(self, name), (int, np.integer)):
+                raise TypeError(f"{name}={getattr(self, name)!r}: give a whole number")
             if getattr(self, name) < least:
                 raise ValueError(f"{name}={getattr(self, name)}: give {least} or more")
         if self.columns is not None and np.ndim(self.columns) != 2:
