@@ -20,7 +20,7 @@ type BestFlags struct {
 func (b *BestFlags) Flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&b.metric, "best", "",
-		"keep in mind the record with the best value of this `METRIC`, or of loss")
+		"remember the record with the best `METRIC`, or loss")
 	f.Uint32Var(&b.patience, "patience", 0,
 		"end the run after so many evaluations that were no better")
 	Positive(f, "patience")

@@ -15,7 +15,7 @@ var (
 )
 
 var (
-	jetStreamFlags = []string{"jetstream", "replicas", "lease", "max-bytes", "system-url",
+	jetStreamFlags = []string{"jetstream", "run", "replicas", "lease", "max-bytes", "system-url",
 		"system-creds", "allow-unsynced"}
 	brokerFlags = []string{"listen", "auth", "tls", "host", "websocket", "origin"}
 )
