@@ -58,8 +58,8 @@ func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve [PLAN]",
 		Short: "Run the coordinator of a run",
-		Long: `Leads the run of the plan file PLAN, or continues the run in the log. Without --url it starts a
-broker in this process. After a crash start the same command again: committed records survive.`,
+		Long: `Leads the run of the plan file PLAN, or continues the run in the log. Without --url it
+starts a broker. After a crash start the same command again: committed records survive.`,
 		Example: `  zofl serve kitchen.json --store kitchen.log`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd); err != nil {
