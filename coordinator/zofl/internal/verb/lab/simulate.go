@@ -262,7 +262,8 @@ func (f *simulateFlags) devices() func(*plan.Plan, uint64) ([]clientobjective.Ob
 		}
 		if f.digits() && p.EvalEvery > 0 && !slices.Equal(p.Metrics, demo.Metrics()) {
 			return nil, &plan.Error{Field: "metrics", Value: p.Metrics,
-				Remedy: fmt.Sprintf("digits have the metrics %q, in this order", demo.Metrics())}
+				Remedy: fmt.Sprintf("digits have the metrics %q, in this order: make the plan with "+
+					`--set 'metrics=["loss","accuracy"]'`, demo.Metrics())}
 		}
 		if err := f.measures(p, list[0]); err != nil {
 			return nil, err

@@ -53,6 +53,9 @@ func (f *planFlags) short(out io.Writer, p *plan.Plan, in cost.Input) error {
 		b.line("measures", fmt.Sprintf("%s after every %s, on %s", strings.Join(p.Metrics, ", "),
 			terminal.Count(p.EvalEvery, "record"), terminal.Count(p.EvalCount, "device")))
 	}
+	if p.Best != "" {
+		b.line("best", bestText(p))
+	}
 	b.line("ends", b.ends())
 	if own, err := b.own(); err != nil {
 		return err
@@ -146,6 +149,10 @@ func (b *brief) ends() string {
 	}
 	if b.StopMetric != "" {
 		text += fmt.Sprintf(", or where %s is %s %g", b.StopMetric, b.StopWhen, b.StopValue)
+	}
+	if b.Patience > 0 {
+		text += fmt.Sprintf(", or %s without a better %s", terminal.Count(b.Patience, "evaluation"),
+			b.Best)
 	}
 	if b.Diverge > 0 {
 		text += fmt.Sprintf("; pauses if the loss rises by %g times its first value", b.Diverge)

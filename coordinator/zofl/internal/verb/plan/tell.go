@@ -307,10 +307,10 @@ func (s *speech) late() {
 func (s *speech) evaluation() {
 	s.sayIf(s.EvalEvery > 0, "After every %s, on %s: %s.", terminal.Count(s.EvalEvery, "record"),
 		terminal.Count(s.EvalCount, "device"), strings.Join(s.Metrics, ", "))
-	s.sayIf(s.Best != "", "%s", bestText(s.Plan))
+	s.sayIf(s.Best != "", "The best model is %s.", bestText(s.Plan))
 }
 
-// bestText says which model of a plan's run is the best.
+// bestText says which model of a plan's run is the best, such as "that of the highest accuracy".
 func bestText(p *plan.Plan) string {
 	which, what := "highest", p.Best
 	if p.LowestIsBest() {
@@ -319,7 +319,7 @@ func bestText(p *plan.Plan) string {
 	if p.BestOfTraining() {
 		what = fmt.Sprintf("mean training loss of %d rounds", runlog.LossRounds)
 	}
-	return fmt.Sprintf("The model with the %s %s is the best one.", which, what)
+	return fmt.Sprintf("that of the %s %s", which, what)
 }
 
 func (s *speech) stop() {
