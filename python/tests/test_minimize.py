@@ -104,6 +104,10 @@ def test_a_run_that_ends_worse_says_so() -> None:
     """It begins near the minimum, with steps that are too long."""
     r = zofl.minimize(bowl, np.full(50, 3.001), rounds=12, step=0.5, diverge=0)
     assert r.fun > r.fun0 and not r.success and "worse than it began" in r.message
+    r = zofl.minimize(bowl, np.full(50, 3.01), rounds=60, step=3)
+    assert r.fun > r.fun0 and r.run.ended == "diverged" and not r.success
+    assert r.message.startswith("diverged: ") and "give step=" in r.message
+    assert "zofl" not in r.message
     r = zofl.minimize(lambda x: 7.0, np.ones(2))
     assert not r.success and r.nit == 0 and r.message.startswith("paused: survey of mu")
     r = zofl.minimize(lambda x: np.nan if x[0] > 1 else bowl(x), np.zeros(3))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -291,7 +292,7 @@ def _result(tree: Tree, count: _Count, devices: int, run: Run, led: Plan, fun0: 
     success = not run.error and fun <= fun0
     if fun == fun0 and run.ended == "rounds":
         how += ". The loss is that of x0: give more rounds, as with step=auto five only measure"
-    elif not fun <= fun0:
+    elif not fun <= fun0 and run.ended != "diverged":
         how += (f". It ended worse than it began: the loss at x0 is {fun0:.6g}, at x {fun:.6g}. "
                 "Keep x0, or give more rounds, a smaller step or less noise")
     if bounded and run.ended == "rounds":
@@ -307,7 +308,11 @@ def _why(run: Run) -> str:
     """What ended a run too early: what a loss did, if it is known."""
     text = run.error.replace("fleet: ", "").replace("coordinator: ", "")
     what = text.partition("; device ")[2].partition("client: ")[2]
-    return f"{run.ended} after round {len(run.rows):,}: {what}" if what else text
+    if what:
+        return f"{run.ended} after round {len(run.rows):,}: {what}"
+    said, _, commands = text.partition(": `zofl rollback")  # of a run that goes on: this one ended
+    smaller = re.search(r"change (\w+=[^`\s]+)", commands)
+    return f"{said}: give {smaller[1]}" if smaller else said
 
 
 def _short(x: Any) -> str:
