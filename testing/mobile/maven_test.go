@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -30,7 +31,7 @@ const consumer = `<project xmlns="http://maven.apache.org/POM/4.0.0">
       <artifactId>zofl-jvm</artifactId>
       <version>[0.1,)</version>
       <type>so</type>
-      <classifier>linux-amd64</classifier>
+      <classifier>linux-ARCH</classifier>
     </dependency>
   </dependencies>
 </project>
@@ -54,7 +55,7 @@ func TestMavenFolder(t *testing.T) {
 		}
 	}
 	run("../../android", "./publish.sh", folder, made)
-	pom := strings.ReplaceAll(consumer, "FOLDER", folder)
+	pom := strings.NewReplacer("FOLDER", folder, "ARCH", runtime.GOARCH).Replace(consumer)
 	if err := os.WriteFile(filepath.Join(app, "pom.xml"), []byte(pom), 0o644); err != nil {
 		t.Fatal(err)
 	}
