@@ -19,13 +19,11 @@ export class Store {
     this.status = null;
     this.plan = null;
     this.fleet = null;
-    this.version = "";
   }
 
   // take adds what an event brings. A snapshot begins anew.
   take(name, data) {
     if (name === "snapshot") this.clear();
-    if (data.version) this.version = data.version;
     if (data.status) this.status = data.status;
     if (data.plan) this.plan = data.plan;
     if (data.fleet) this.fleet = data.fleet;
