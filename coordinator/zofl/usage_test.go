@@ -20,7 +20,7 @@ func TestHelp(t *testing.T) {
 				t.Errorf("%s: a line of %d columns: %q", cmd.CommandPath(), n, line)
 			}
 		}
-		most := 44
+		most := 46
 		if !cmd.HasParent() {
 			most = 68 // it lists the commands
 		}

@@ -66,6 +66,10 @@ func printFields(out io.Writer, section string, asJSON bool) error {
 	}
 	fmt.Fprintln(out, "The default is that of the preset zofl; an empty one is 0, or off. "+
 		"* can change in a run.")
+	if section == "" {
+		fmt.Fprintln(out, cli.Wrapped("One section: zofl plan --fields SECTION, of "+
+			strings.Join(names, ", ")+".", helpWidth))
+	}
 	return nil
 }
 

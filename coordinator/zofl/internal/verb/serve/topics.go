@@ -11,13 +11,14 @@ var (
 	JetStream = &cli.Topic{Name: "jetstream", Title: "JetStream", Shown: []string{"jetstream"},
 		Says: "several coordinators and servers"}
 	Broker = &cli.Topic{Name: "broker", Title: "Broker", Shown: []string{"listen"},
-		Says: "users, TLS, browsers"}
+		Says: "users, TLS, browsers, who may join"}
 )
 
 var (
 	jetStreamFlags = []string{"jetstream", "run", "replicas", "lease", "max-bytes", "system-url",
 		"system-creds", "allow-unsynced"}
-	brokerFlags = []string{"listen", "auth", "tls", "host", "websocket", "origin"}
+	brokerFlags = []string{"listen", "auth", "tls", "host", "websocket", "origin", "allow",
+		"join-rate"}
 )
 
 // Topics are `zofl help jetstream` and `zofl help broker`.
@@ -26,7 +27,7 @@ func Topics() []*cobra.Command {
 		topic(Broker, brokerFlags, "The flags of zofl serve for the broker that it starts",
 			`Without --url, zofl serve starts a broker for devices on this machine. With --tls and --auth it
 takes devices on other machines too, which zofl device lets in. With --websocket, pages of --origin
-reach it from browsers.`,
+reach it from browsers. --allow and --join-rate say who may join, at any broker.`,
 			"  zofl serve kitchen.json --store kitchen.log --listen :4222 --tls --auth kitchen.auth"),
 		topic(JetStream, jetStreamFlags, "The flags of zofl serve for a log in JetStream",
 			`The log of a run is a directory (--store), or a stream in the broker's JetStream (--jetstream).
