@@ -214,3 +214,41 @@ func TestSearch(t *testing.T) {
 		t.Errorf("%q", faults)
 	}
 }
+
+// TestSearchFinds checks that what people type finds its page among the first three: words of the
+// field, in other forms, with a typing error.
+func TestSearchFinds(t *testing.T) {
+	ctx, s := browser(t), built(t)
+	dir := stored(t, s)
+	p := watched(t, ctx, dir)
+	p.do(chromedp.Navigate("file://"+filepath.Join(dir, "index.html")),
+		chromedp.SendKeys(chromedp.CSS("#search"), "tls"),
+		chromedp.Poll[chromedp.Void](`document.querySelector("#found a") !== null`,
+			chromedp.WithPollingTimeout(patience)))
+	missed := 0
+	for query := range strings.Lines(queries) {
+		asks, want, _ := strings.Cut(strings.TrimSpace(query), ": ")
+		got := p.value(fmt.Sprintf(`(() => {
+			const box = document.getElementById("search");
+			box.value = %q;
+			box.dispatchEvent(new Event("input"));
+			return [...document.querySelectorAll("#found a")].slice(0, 3)
+				.map(a => a.getAttribute("href")).join(" ");
+		})()`, asks))
+		if !slices.ContainsFunc(strings.Fields(want), func(page string) bool {
+			return strings.Contains(got, page)
+		}) {
+			t.Logf("%q finds %s, want %s", asks, got, want)
+			missed++
+		}
+	}
+	if missed > 0 {
+		t.Errorf("%d queries miss their page", missed)
+	}
+	if faults := p.faults(); len(faults) > 0 {
+		t.Errorf("%q", faults)
+	}
+}
+
+//go:embed testdata/queries.txt
+var queries string

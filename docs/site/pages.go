@@ -78,6 +78,8 @@ var sections = []section{
 	}},
 	{"Project", []entry{
 		{"README.md", "Zofl on one page"},
+		{"docs/compare.md", "Zofl or another tool?"},
+		{"docs/terms.md", "Terms"},
 		{"docs/papers.md", "What the papers have"},
 		{"papers/RESULTS.md", "Results of experiments"},
 		{"docs/architecture.md", "The map of the code"},

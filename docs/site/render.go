@@ -14,6 +14,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
 	rhtml "github.com/yuin/goldmark/renderer/html"
@@ -24,13 +25,17 @@ import (
 // repository is the address at which readers see files of the repository that are no pages.
 const repository = "https://github.com/zofl/zofl/"
 
+// termsPage has tables of the words that others use, each row with a link to what they mean here.
+const termsPage = "docs/terms.md"
+
 // A page is a Markdown file, as HTML.
 type page struct {
 	entry
 	Title    string
 	Headings []heading
 	Body     template.HTML
-	pictures []string // files of the repository that it shows
+	pictures []string          // files of the repository that it shows
+	terms    map[string]string // of termsPage: words of others by address of what they mean
 }
 
 // A heading is an entry of the table of contents, of level 2 or 3.
@@ -64,7 +69,7 @@ func (m *maker) make(e entry) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &page{entry: e}
+	p := &page{entry: e, terms: map[string]string{}}
 	doc := m.markdown.Parser().Parse(text.NewReader(source),
 		parser.WithContext(parser.NewContext(parser.WithIDs(newSlugs()))))
 	err = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -77,6 +82,7 @@ func (m *maker) make(e entry) (*page, error) {
 		case *ast.Link:
 			to, err := m.link(e.File, string(n.Destination))
 			n.Destination = []byte(to)
+			p.term(n, source)
 			return ast.WalkContinue, err
 		case *ast.Text, *ast.String:
 			p.read(plain(n, source) + " ")
@@ -112,6 +118,17 @@ func (p *page) head(n *ast.Heading, source []byte) {
 		p.Headings = append(p.Headings, heading{Level: 1, ID: string(name), Text: words})
 	case n.Level <= 3:
 		p.Headings = append(p.Headings, heading{Level: n.Level, ID: string(name), Text: words})
+	}
+}
+
+// term records the words of others beside a link in a table of terms.
+func (p *page) term(link *ast.Link, source []byte) {
+	cell := link.Parent()
+	if p.File != termsPage || cell == nil || cell.Kind() != east.KindTableCell {
+		return
+	}
+	for c := cell.PreviousSibling(); c != nil; c = c.PreviousSibling() {
+		p.terms[string(link.Destination)] += " " + plain(c, source)
 	}
 }
 

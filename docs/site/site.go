@@ -88,8 +88,10 @@ func (s site) lay(all []section, pages []*page, i int) error {
 
 // dress adds the files that all pages share.
 func (s site) dress(pages []*page) error {
-	for _, name := range []string{"search.js", "icon.svg"} {
-		b, err := theme.ReadFile("theme/" + name)
+	for name, file := range map[string]string{"search.js": "search.js", "icon.svg": "icon.svg",
+		"minisearch.js":          "third-party/minisearch/minisearch.js",
+		"minisearch-license.txt": "third-party/minisearch/LICENSE"} {
+		b, err := theme.ReadFile("theme/" + file)
 		if err != nil {
 			return err
 		}
@@ -110,13 +112,24 @@ func (s site) dress(pages []*page) error {
 
 // words returns a script with the text that the search searches. The text is a script because a
 // page that a browser loads from a disk may load no other data. An item of the text has a page, the
-// page's title, a heading's name and text, and the words below the heading.
+// page's title, a heading's name and text, the words below the heading, and what others call it.
 func words(pages []*page) ([]byte, error) {
-	var items [][5]string
+	var items [][6]string
+	terms := map[string]string{}
 	for _, p := range pages {
-		for _, h := range p.Headings {
-			items = append(items, [5]string{address(p.File), p.Name, h.ID, h.Text,
-				strings.Join(strings.Fields(h.words), " ")})
+		for to, others := range p.terms {
+			terms[to] += " " + others
+		}
+	}
+	for _, p := range pages {
+		for i, h := range p.Headings {
+			to := address(p.File)
+			others := terms[to+"#"+h.ID]
+			if i == 0 {
+				others += terms[to]
+			}
+			items = append(items, [6]string{to, p.Name, h.ID, h.Text,
+				strings.Join(strings.Fields(h.words), " "), strings.TrimSpace(others)})
 		}
 	}
 	b, err := json.Marshal(items)

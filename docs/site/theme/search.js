@@ -3,29 +3,52 @@
 (() => {
   const box = document.getElementById("search");
   const found = document.getElementById("found");
-  let asked = false;
+  const small = new Set(("a an and any are as at be by can do does for from has have how i if in " +
+    "is it me my not of on or so than that the there to use was what when which why will with " +
+    "you your").split(" "));
+  let asked = false, index;
   box.hidden = false;
+
+  // stem takes endings off, so that one form of a word finds the others.
+  const stem = word => word.length < 5 ? word :
+    word.replace(/(ations?|ings?|ers?|ed|es|s)$/, "").replace(/(.)\1$/, "$1").replace(/[ey]$/, "i");
+
+  const term = word => {
+    const low = word.toLowerCase();
+    return small.has(low) ? null : stem(low);
+  };
 
   const load = () => {
     if (asked) return;
     asked = true;
-    const script = document.createElement("script");
-    script.src = "words.js";
-    script.onload = show;
-    document.head.append(script);
+    for (const src of ["minisearch.js", "words.js"]) {
+      const script = document.createElement("script");
+      script.src = src;
+      script.async = false; // in this order
+      if (src === "words.js") script.onload = build;
+      document.head.append(script);
+    }
   };
 
-  // score of an item [page, name, id, heading, words]: 0 unless it has all the words that are asked.
-  const score = (item, asks) => {
-    const name = item[1].toLowerCase(), head = item[3].toLowerCase(), text = item[4].toLowerCase();
-    let sum = 0;
-    for (const ask of asks) {
-      const one = (head.includes(ask) ? 8 : 0) + (name.includes(ask) ? 4 : 0) +
-        (text.includes(ask) ? 1 : 0);
-      if (one === 0) return 0;
-      sum += one;
-    }
-    return sum;
+  // build indexes the items [page, name, id, heading, words, terms].
+  const build = () => {
+    index = new MiniSearch({
+      fields: ["terms", "heading", "name", "text"], processTerm: term,
+      searchOptions: {
+        boost: { terms: 6, heading: 4, name: 2 },
+        prefix: t => t.length > 3, fuzzy: t => t.length > 4 ? 0.2 : false,
+        weights: { fuzzy: 0.3, prefix: 0.5 },
+      },
+    });
+    index.addAll(words.map((w, id) =>
+      ({ id, terms: w[5], heading: w[3], name: w[1], text: w[4] })));
+    show();
+  };
+
+  // find returns the items that have all words that are asked, or else those that have most.
+  const find = asks => {
+    const all = index.search(asks, { combineWith: "AND" });
+    return (all.length > 0 ? all : index.search(asks)).slice(0, 12).map(hit => words[hit.id]);
   };
 
   const line = (item, ask) => {
@@ -41,20 +64,19 @@
   };
 
   const show = () => {
-    if (typeof words === "undefined") return;
-    const asks = box.value.toLowerCase().split(/\s+/).filter(Boolean);
+    if (!index) return;
+    const asks = box.value.toLowerCase().trim();
     found.replaceChildren();
-    if (asks.length > 0) {
-      const best = words.map(item => [score(item, asks), item]).filter(([s]) => s > 0)
-        .sort(([a], [b]) => b - a).slice(0, 12);
-      found.append(...best.map(([, item]) => line(item, asks[0])));
+    if (asks !== "") {
+      const best = find(asks), first = asks.split(/\s+/).find(w => !small.has(w)) ?? asks;
+      found.append(...best.map(item => line(item, first)));
       if (best.length === 0) {
         const li = document.createElement("li");
-        li.textContent = "Nothing has all of these words.";
+        li.textContent = "Nothing has these words.";
         found.append(li);
       }
     }
-    found.hidden = asks.length === 0;
+    found.hidden = asks === "";
   };
 
   box.addEventListener("focus", load);
