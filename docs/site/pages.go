@@ -23,7 +23,7 @@ var noPages = []string{"CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md"}
 // sections lists every page once. A Markdown file that is missing here is an error.
 var sections = []section{
 	{"Start here", []entry{
-		{home, "All pages"},
+		{home, "Home"},
 		{"docs/start.md", "Five minutes to a run"},
 		{"docs/app.md", "In a Go app"},
 		{"docs/android.md", "Android"},

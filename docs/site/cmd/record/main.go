@@ -54,20 +54,23 @@ type line struct {
 	at   float64
 }
 
-// watch runs a command and returns the lines of its standard output.
+// watch runs a command and returns the lines that it prints.
 func watch(command []string) ([]line, error) {
 	c := exec.Command(command[0], command[1:]...)
-	c.Stderr = os.Stderr
-	pipe, err := c.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
+	out, in := io.Pipe()
+	c.Stdout, c.Stderr = in, in
 	begun := time.Now()
 	if err := c.Start(); err != nil {
 		return nil, err
 	}
-	lines, err := read(pipe, func() float64 { return time.Since(begun).Seconds() })
-	if err := errors.Join(err, c.Wait()); err != nil {
+	ended := make(chan error, 1)
+	go func() {
+		err := c.Wait()
+		in.Close()
+		ended <- err
+	}()
+	lines, err := read(out, func() float64 { return time.Since(begun).Seconds() })
+	if err := errors.Join(err, <-ended); err != nil {
 		return nil, fmt.Errorf("%s: %w", command[0], err)
 	}
 	if len(lines) == 0 {
