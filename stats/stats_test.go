@@ -3,6 +3,7 @@ package stats_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/zofl/zofl/plan"
@@ -289,4 +290,14 @@ func FuzzRead(f *testing.F) {
 		}
 		stats.ReadWords([]uint32{a, b, c, d, e, g, a, b, c, d, e, g, a, b, c, d, e, g})
 	})
+}
+
+// TestWordsAreThoseOfThePage: other versions read these words, so they never change.
+func TestWordsAreThoseOfThePage(t *testing.T) {
+	words, err := stats.AppendWords(nil, []plan.Column{{Count: 1, Missing: 3, Mean: -1}})
+	const all = 1<<20 - 1
+	want := []uint32{1, 0, 3, 0, 0, 0, all - 4095, all, all, all, 0, 0, 0, 16, 0, 0, 0, 0}
+	if err != nil || !slices.Equal(words, want) {
+		t.Errorf("got %v, %v, want %v", words, err, want)
+	}
 }
