@@ -66,8 +66,10 @@ func TestSetLayers(t *testing.T) {
 		!strings.Contains(err.Error(), "100") || !reflect.DeepEqual(p, testPlan(t)) {
 		t.Errorf("with dim 100: %v, %+v", err, p.Segments)
 	}
-	if len(plancheck.Warnings(p)) != 1 {
-		t.Error("no warning of zeros")
+	large := testPlan(t)
+	if large.Dim = 50890; len(plancheck.Warnings(p)) != 0 || len(plancheck.Warnings(large)) != 1 {
+		t.Errorf("warnings %q of few zeros, %q of many: want one of many", plancheck.Warnings(p),
+			plancheck.Warnings(large))
 	}
 	const each = "relu:1000000x1000000,"
 	err = planfile.SetLayers(p, each+each+"relu:1000000x1000000")
@@ -90,7 +92,8 @@ func TestSetLayers(t *testing.T) {
 	if got := plancheck.Warnings(p); got != nil {
 		t.Errorf("a warning of given parameters: %q", got)
 	}
-	p.Segments, p.Initial = []plan.Segment{{Name: "a", Len: 50890}}, plan.Seeded
+	p.Segments = []plan.Segment{{Name: "a", Len: 50000}, {Name: "b", Len: 800}, {Name: "c", Len: 90}}
+	p.Initial = plan.Seeded
 	if got := plancheck.Warnings(p); len(got) != 1 || !strings.Contains(got[0], "a linear model") {
 		t.Errorf("segments of zeros: %q", got)
 	}
