@@ -102,7 +102,7 @@ func (f *maskedFleet) begin() {
 // words codes a device's scalars, and a loss of its number.
 func (f *maskedFleet) words(device int) (words []uint32) {
 	if f.c.round.survey == survey.Columns {
-		words, err := stats.AppendWords(nil, stats.Of([][]float32{{float32(device)}}))
+		words, err := stats.AppendWords(nil, stats.Of([][]float32{{float32(device), 7}}))
 		if err != nil {
 			f.t.Fatal(err)
 		}
