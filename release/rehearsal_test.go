@@ -34,6 +34,7 @@ func published(t *testing.T, m *made) string {
 // module that was empty gets the client, with which the README's device compiles.
 func TestGoRehearsal(t *testing.T) {
 	m := released(t)
+	timed(t, "../coordinator/zofl", nil, "go", "mod", "download") // for the cache that is a proxy here
 	env := bare(t, published(t, m), goEnv(t, "GOMODCACHE")+"/cache/download")
 	run := func(dir string, name string, args ...string) string {
 		t.Helper()
