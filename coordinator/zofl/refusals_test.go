@@ -57,7 +57,7 @@ func inJetStream(t *testing.T, url, plan string, more ...string) *process {
 }
 
 // The broker's refusals that waiting does not cure, and that a person can: serve ends at once and
-// says what to do. docs/operate.md lists them.
+// says what to do. docs/recover.md lists them.
 var refusals = []struct {
 	name, conf string
 	more       []string

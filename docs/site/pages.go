@@ -47,6 +47,7 @@ var sections = []section{
 	}},
 	{"Operate", []entry{
 		{"docs/operate.md", "Lead a run"},
+		{"docs/recover.md", "Recover a run"},
 		{"docs/dashboard.md", "The dashboard"},
 		{"docs/results.md", "What became of a run"},
 		{"docs/scaling.md", "Many devices"},

@@ -182,7 +182,7 @@ func TestLosses(t *testing.T) {
 				}
 			}
 			h.restart(damaged...)
-			if !h.goesOn(30 * time.Second) { // no quorum: what docs/operate.md says then
+			if !h.goesOn(30 * time.Second) { // no quorum: what docs/recover.md says then
 				for _, s := range damaged {
 					s.Kill()
 					s.SetAside(h.t)
