@@ -91,20 +91,19 @@ func (s *progress) stands(p *client.Progress) bool {
 	return s.stood != "" && s.stood != before
 }
 
-// text describes a device's progress on one line.
+// text describes a device's progress on one line, first what a narrow terminal must not cut.
 func (s *progress) text(p *client.Progress) string {
-	text := fmt.Sprintf("record %d of %d   %s", p.N, p.Last, s.meter.String())
-	if p.Queries > 0 {
-		text += "   " + terminal.Count(p.Queries, "loss")
-	}
-	text += "   " + p.State.String()
+	text := fmt.Sprintf("record %d of %d   %s", p.N, p.Last, p.State)
 	if p.Size > 0 {
 		text += fmt.Sprintf(", %d of %d bytes", p.Received, p.Size)
 	}
 	if p.Reason != "" {
 		text += ": " + terminal.Plain(p.Reason)
 	}
-	return text
+	if p.Queries > 0 {
+		text += "   " + terminal.Count(p.Queries, "loss")
+	}
+	return text + "   " + s.meter.String()
 }
 
 // inJSON returns progress as an object of JSON.
