@@ -18,7 +18,7 @@ func TestStands(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, step := range []struct {
 		did   client.Progress
-		lines string // how its line ends; "": none
+		lines string // how its line begins; "": none
 	}{
 		{client.Progress{State: client.Joining}, ""},
 		{client.Progress{State: client.Waiting}, "waiting"},
@@ -39,8 +39,9 @@ func TestStands(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := out.String()
-		if (step.lines == "") != (got == "") || !strings.HasSuffix(strings.TrimSpace(got), step.lines) {
-			t.Errorf("%v %q in round %d: got %q, want a line that ends with %q", step.did.State,
+		if (step.lines == "") != (got == "") || 
+			!strings.HasPrefix(got+" ", "record 0 of 0   "+step.lines+" ") { {
+			t.Errorf("%v %q in round %d: got %q, want a line that begins with %q", step.did.State,
 				step.did.Reason, step.did.Round, got, step.lines)
 		}
 	}
