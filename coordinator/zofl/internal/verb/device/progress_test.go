@@ -39,8 +39,8 @@ func TestStands(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := out.String()
-		if (step.lines == "") != (got == "") || 
-			!strings.HasPrefix(got+" ", "record 0 of 0   "+step.lines+" ") { {
+		if (step.lines == "") != (got == "") || step.lines != "" &&
+			!strings.HasPrefix(got, "record 0 of 0   "+step.lines+"   ") {
 			t.Errorf("%v %q in round %d: got %q, want a line that begins with %q", step.did.State,
 				step.did.Reason, step.did.Round, got, step.lines)
 		}
