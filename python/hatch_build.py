@@ -98,7 +98,7 @@ def notices(source: Path, environment: str) -> bytes:
 
 # What the program is compiled from, in the repository.
 GO = ("LICENSE", "go.mod", "go.sum", "bus", "client", "coordinator", "fleet", "internal", "mathx",
-      "plan", "prng", "wire")
+      "plan", "prng", "stats", "wire")
 
 
 def sources(top: Path) -> dict[str, str]:
