@@ -91,7 +91,7 @@ func TestHistory(t *testing.T) {
 	if err := k.lead.stop(); err != nil {
 		t.Fatal(err)
 	}
-	text, err = zofl(t, "history", "--store", k.log)
+	text, err = zofl(t, "history", "--store", k.log, "--from", "2") // without it, the last 20
 	if err != nil || !strings.Contains(text, "paused: lunch") || !strings.Contains(text, "2 of 2") {
 		t.Errorf("the table is\n%s%v", text, err)
 	}
