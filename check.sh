@@ -353,7 +353,7 @@ elsewhere() {
 	add "Java and Kotlin devices, the Android library" phones
 	add "the Python package" package
 	add "architectures of phones and Raspberry Pis" testing/mobile/qemu.sh
-	add "seeds by the thousand" go -C testing test -vet=off -count=1 ./fleet/simulation -seeds 5000
+	add "seeds by the thousand" go -C testing test -vet=off -count=1 ./fleet/simulation -seeds 3000
 	add "hundreds of seeds, raced" env CGO_ENABLED=1 \
 		go -C testing test -vet=off -race -count=1 ./fleet/simulation
 	add "devices of other architectures in one run" \
