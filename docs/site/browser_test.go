@@ -62,7 +62,8 @@ func watched(t *testing.T, ctx context.Context, dir string) *tab {
 		defer p.mu.Unlock()
 		switch e := event.(type) {
 		case *network.EventRequestWillBeSent:
-			if !strings.HasPrefix(e.Request.URL, "file://"+dir+"/") {
+			if url := e.Request.URL; !strings.HasPrefix(url, "file://"+dir+"/") &&
+				!strings.HasPrefix(url, "data:") { // within the page
 				p.wrong = append(p.wrong, "a request for "+e.Request.URL)
 			}
 		case *runtime.EventExceptionThrown:
