@@ -355,7 +355,7 @@ elsewhere() {
 	add "architectures of phones and Raspberry Pis" testing/mobile/qemu.sh
 	add "seeds by the thousand" go -C testing test -vet=off -count=1 ./fleet/simulation -seeds 3000
 	add "hundreds of seeds, raced" env CGO_ENABLED=1 \
-		go -C testing test -vet=off -race -count=1 ./fleet/simulation
+		go -C testing test -vet=off -race -count=1 ./fleet/simulation -seeds 500
 	add "devices of other architectures in one run" \
 		env ZOFL_QEMU=1 go -C testing test -vet=off -count=1 \
 		-run '^Test(MixedArchitectures|SensorProcessors)$' ./fleet
