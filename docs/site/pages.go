@@ -74,7 +74,7 @@ var sections = []section{
 		{"docs/state.md", "State and logs"},
 		{"docs/sealed.md", "Sealed snapshots"},
 		{"docs/secagg.md", "Secure aggregation"},
-		{"docs/laws.md", "Laws of the coordinator"},
+		{"docs/found.md", "How a run finds mu, step and groups"},
 		{"docs/attacks.md", "Attacks that were tried"},
 	}},
 	{"Project", []entry{
