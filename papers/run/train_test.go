@@ -110,9 +110,12 @@ func TestEverything(t *testing.T) {
 	}
 	cfg.Dir = ""
 	one := mustTrain(t, cfg)
-	first := one.Curve.Points[0]
-	if joins := one.Totals.Other.Bytes; joins == 0 || first.Bytes <= joins {
-		t.Errorf("the first point has %d bytes, the joins alone %d", first.Bytes, joins)
+	cfg.Everything = false
+	bare := mustTrain(t, cfg).Curve.Points[0].Bytes
+	first, end, sum := one.Curve.Points[0], one.Curve.Points[5], one.Totals
+	if first.Bytes <= bare || end.Bytes > sum.Up.Bytes+sum.Down.Bytes+sum.Other.Bytes {
+		t.Errorf("%d bytes after round 1, %d without joins; at the end %d of %+v",
+			first.Bytes, bare, end.Bytes, sum)
 	}
 }
 
