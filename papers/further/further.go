@@ -94,8 +94,8 @@ func (a *arm) spent(s ideas.Spent) float64 {
 	return float64(s.Queries)
 }
 
-// arms lists the ideas, the recipe first. The arms marked as free use values that no scalar
-// reveals, to show the largest possible gain of an idea.
+// arms lists the ideas, the recipe first, and then other authors' methods. The arms marked as free
+// use values that no scalar reveals, to show the largest possible gain of an idea.
 func arms() []arm {
 	idea := func(name, title, costs string, a ideas.Arm) arm {
 		return arm{name: name, title: title, costs: costs, Arm: a}
@@ -154,7 +154,7 @@ func arms() []arm {
 		a.name, a.title, a.equal = a.name+"-"+equal, a.title+", equal "+equal, equal
 		list = append(list, a)
 	}
-	return list
+	return append(list, otherArms()...)
 }
 
 // A study is the comparison that an experiment of ideas makes.
@@ -220,7 +220,10 @@ func chosenIdeas(all []arm, asked []string) ([]arm, error) {
 }
 
 // price returns the bytes of a device for a round in which 10 of 100 devices contribute.
-func (x *trial) price(dim, scalars int) (float64, error) {
+func (x *trial) price(a *arm, dim, scalars int) (float64, error) {
+	if a.Other == ideas.DeComFL || a.Other == ideas.FeedSign {
+		return x.sharedPrice(dim, scalars, a.Other)
+	}
 	p, err := preset.Unbound("zofl", "further", uint64(dim))
 	if err != nil {
 		return 0, err
@@ -239,15 +242,15 @@ func (x *trial) config(train, test models.Differentiable, a *arm, step float64,
 	c := ideas.Config{Arm: a.Arm, Train: train, Test: test, Shares: shares, Asked: 10, Seed: seed,
 		Step: step, Times: 30, Price: a.spent,
 		Bytes: func(scalars int) float64 {
-			n, err := x.price(train.Dim(), scalars)
+			n, err := x.price(a, train.Dim(), scalars)
 			failed = cmp.Or(failed, err)
 			return n
 		},
 	}
 	n := x.rounds * 11
-	c.Budget = a.spent(ideas.Spent{Queries: n, Samples: n * 200,
-		Bytes: float64(x.rounds) * c.Bytes(10)})
-	return c, cmp.Or(err, failed)
+	bytes, priced := x.price(&x.arms[0], train.Dim(), 10)
+	c.Budget = a.spent(ideas.Spent{Queries: n, Samples: n * 200, Bytes: float64(x.rounds) * bytes})
+	return c, cmp.Or(err, failed, priced)
 }
 
 // points trains an arm, or returns the points that an earlier run saved.

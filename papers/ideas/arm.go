@@ -15,6 +15,10 @@ type Arm struct {
 	Layers     Layers
 	Memory     Memory
 	Finish     Finish
+	Other      Other
+	Mask       float64 // share of the elements that train, see [trial.freeze]; 0: all
+	Apart      int     // of P directions, those of the last layer alone; 0: each is of all layers
+	Warm       int     // first rounds, by the gradients of a fifth of the devices
 }
 
 // Shape says by which factors a device multiplies the elements of its directions: by the square

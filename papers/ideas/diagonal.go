@@ -201,11 +201,19 @@ func lastLayer(layers []plan.Segment, factor float64) []float32 {
 	if factor == 0 {
 		return nil
 	}
-	var out []float32
+	out := ofLast(layers)
+	for i, last := range out {
+		out[i] = 1 + last*float32(factor-1)
+	}
+	return out
+}
+
+// ofLast returns 1 for the elements of the last weights and biases, and 0 for the others.
+func ofLast(layers []plan.Segment) (out []float32) {
 	for i, s := range layers {
-		by := float32(1)
+		by := float32(0)
 		if i >= len(layers)-2 && (i > 0 || len(layers) > 2) {
-			by = float32(factor)
+			by = 1
 		}
 		for range s.Len {
 			out = append(out, by)

@@ -52,6 +52,9 @@ func (t *trial) decay() float64 {
 	if t.Finish.Decay > 0 {
 		return t.Finish.Decay
 	}
+	if t.Other.shares() {
+		return 0
+	}
 	return decay
 }
 

@@ -14,6 +14,7 @@ type frame struct {
 	steps   int
 	devices int
 	d       int
+	shared  bool // all devices have the same directions
 	// columns, unless nil, makes all directions of the round orthogonal: with r one vector of signs
 	// and h a Walsh matrix, element i of direction j is r[i] h[j][columns[i]]. Apart from the few
 	// elements that are left over, columns contains each number equally often.
@@ -25,7 +26,7 @@ type frame struct {
 const walshLen = 256
 
 func newFrame(key prng.Key, a *Arm, p, devices, d int) *frame {
-	f := &frame{key: key, p: p, steps: max(a.K, 1), devices: devices, d: d}
+	f := &frame{key: key, p: p, steps: max(a.K, 1), devices: devices, d: d, shared: a.Other.shares()}
 	if !a.Orthogonal {
 		return f
 	}
@@ -44,6 +45,9 @@ func newFrame(key prng.Key, a *Arm, p, devices, d int) *frame {
 }
 
 func (f *frame) direction(device, step, p int) prng.Direction {
+	if f.shared {
+		device = 0
+	}
 	return prng.Direction{Key: f.key, Step: uint16(step), Perturbation: uint16(p),
 		Source: prng.Slot(uint32(device)), Dist: prng.Rademacher}
 }

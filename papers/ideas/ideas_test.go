@@ -81,6 +81,8 @@ func arms() map[string]Arm {
 		"control": {Memory: Control}, "long": {Memory: LongControl}, "kalman": {Memory: Kalman},
 		"squares": {Memory: Squares}, "to-zero": {Finish: Finish{Fall: ToZero}},
 		"auto": {Finish: Finish{Fall: Auto}}, "mean": {Finish: Finish{Average: 0.1}},
+		"decomfl": {Other: DeComFL}, "feedsign": {Other: FeedSign}, "one-bit": {Other: OneBit},
+		"mask": {Mask: 0.5}, "apart": {Apart: 3}, "warm": {Warm: 10},
 	}
 }
 
@@ -88,6 +90,9 @@ func arms() map[string]Arm {
 func TestTrain(t *testing.T) {
 	for name, a := range arms() {
 		cfg := config(a)
+		if a.Other.shares() {
+			cfg.Step = map[Other]float64{DeComFL: 0.002, FeedSign: 0.05}[a.Other]
+		}
 		points, err := Train(t.Context(), *cfg)
 		if err != nil {
 			t.Fatal(err)

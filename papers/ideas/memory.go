@@ -19,7 +19,7 @@ const (
 
 // estimate returns the bias-corrected momentum after a round's scalars.
 func (t *trial) estimate(list []summand) []float32 {
-	d, n := len(t.x), count(list)
+	d := len(t.x)
 	switch t.Memory {
 	case Kalman:
 		return t.kalman(list)
@@ -29,7 +29,7 @@ func (t *trial) estimate(list []summand) []float32 {
 	var g []float32
 	switch {
 	case t.Memory == Momentum || t.n == 1:
-		g = sum(d, 1/float64(n), list)
+		g = t.plain(d, list)
 		t.diagonal.learn(&t.Arm, list, g)
 		g = t.diagonal.shaped(g)
 	default:
@@ -40,11 +40,24 @@ func (t *trial) estimate(list []summand) []float32 {
 		t.remembers.long = make([]float32, d)
 	}
 	blend(t.remembers.long, longBeta, g)
-	out := make([]float32, d)
+	return t.diagonal.moved(t.unbiased())
+}
+
+// plain returns the mean of a round's scalars times their directions.
+func (t *trial) plain(d int, list []summand) []float32 {
+	if t.apart.last != nil {
+		return t.apart.estimate(d, list)
+	}
+	return sum(d, 1/float64(count(list)), list)
+}
+
+// unbiased returns the momentum without the bias of its start at 0.
+func (t *trial) unbiased() []float32 {
+	out := make([]float32, len(t.m))
 	for i, v := range t.m {
 		out[i] = v / float32(1-t.b1)
 	}
-	return t.diagonal.moved(out)
+	return out
 }
 
 func blend(m []float32, beta float32, g []float32) {

@@ -9,7 +9,6 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/papers/models"
-	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 )
 
@@ -85,6 +84,7 @@ type trial struct {
 	layers    []float32 // factors of elements; nil: 1
 	surveyed  int
 	remembers memory
+	apart     apart
 }
 
 func newTrial(cfg *Config) *trial {
@@ -96,6 +96,10 @@ func newTrial(cfg *Config) *trial {
 	}
 	t.diagonal.moves = cfg.Shape.Moves
 	t.layers = lastLayer(cfg.Train.Segments(), cfg.Layers.Last)
+	t.freeze()
+	if cfg.Apart > 0 {
+		t.apart = apart{cfg.Apart, ofLast(cfg.Train.Segments())}
+	}
 	return t
 }
 
@@ -107,27 +111,42 @@ func (t *trial) round() {
 	part := t.used / t.Budget
 	t.survey(part)
 	p, b := at(t.P, part, usualP), at(t.B, part, usualB)
-	key := t.n
-	if t.Antithetic {
-		key /= 2 // slopes along -z times -z are those along z times z
-	}
 	a := t.Step * t.Finish.Fall.share(part, t.n)
-	f := newFrame(t.keys.Key(uint64(key+1)), &t.Arm, p, t.Asked, len(t.x))
-	var list []summand
-	for i, device := range t.rng.Perm(len(t.Shares))[:t.Asked] {
-		list = append(list, t.device(f, i, device, b, a)...)
-	}
-	t.n++
-	t.b1, t.b2 = t.b1*t.beta(), t.b2*beta2
-	t.v = beta2*t.v + (1-beta2)*meanSquare(list)
-	t.move(a, t.estimate(list))
-	s := Spent{Queries: f.steps * (p + 1), Samples: f.steps * (p + 1) * b,
-		Bytes: t.Bytes(f.steps * p)}
+	s := t.one(p, b, a)
 	price := t.Price(s)
 	t.used += price
 	t.average(price / t.Budget)
 	t.spent = Spent{t.spent.Queries + s.Queries, t.spent.Samples + s.Samples,
 		t.spent.Bytes + s.Bytes}
+}
+
+// one makes a round with p directions, minibatches of b samples and step size a, and returns its
+// cost.
+func (t *trial) one(p, b int, a float64) Spent {
+	if t.n < t.Warm {
+		return t.warm(a, b)
+	}
+	key := t.n
+	if t.Antithetic {
+		key /= 2 // slopes along -z times -z are those along z times z
+	}
+	f := newFrame(t.keys.Key(uint64(key+1)), &t.Arm, p, t.Asked, len(t.x))
+	var list []summand
+	for i, device := range t.rng.Perm(len(t.Shares))[:t.Asked] {
+		list = append(list, t.device(f, i, device, b, a)...)
+	}
+	list = t.Other.combined(list)
+	t.scaled(meanSquare(list))
+	t.move(a, t.estimate(list))
+	return Spent{Queries: f.steps * (p + 1), Samples: f.steps * (p + 1) * b,
+		Bytes: t.Bytes(f.steps * p)}
+}
+
+// scaled counts a round, and updates the running mean square of scalars.
+func (t *trial) scaled(square float64) {
+	t.n++
+	t.b1, t.b2 = t.b1*t.beta(), t.b2*beta2
+	t.v = beta2*t.v + (1-beta2)*square
 }
 
 // device returns the rounded scalars of a device. Between local steps, device moves the device's
@@ -140,8 +159,8 @@ func (t *trial) device(f *frame, i, device, b int, a float64) (list []summand) {
 		if t.Shape.Of == Exact {
 			t.diagonal.see(g)
 		}
-		c := f.project(t.diagonal.shaped(g), i, k)
-		plan.Int4.Round(c)
+		c := t.project(f, t.diagonal.shaped(g), i, k)
+		t.Other.round(c)
 		list = append(list, summand{f, i, k, c})
 		if k+1 < f.steps && t.v > 0 {
 			own := sum(len(x), t.Local*a/t.root()/float64(f.p), list[k:])
@@ -154,8 +173,21 @@ func (t *trial) device(f *frame, i, device, b int, a float64) (list []summand) {
 	return list
 }
 
-// root returns the running root mean square of scalars.
-func (t *trial) root() float64 { return math.Sqrt(t.v / (1 - t.b2)) }
+// project returns the slopes of g along the directions of a device's step.
+func (t *trial) project(f *frame, g []float32, device, step int) []float32 {
+	if t.apart.last != nil {
+		return t.apart.project(f, g, device, step)
+	}
+	return f.project(g, device, step)
+}
+
+// root returns the running root mean square of scalars, or 1 if nothing divides steps.
+func (t *trial) root() float64 {
+	if t.Other.shares() {
+		return 1
+	}
+	return math.Sqrt(t.v / (1 - t.b2))
+}
 
 // move moves x along an estimate of the gradient with its momentum.
 func (t *trial) move(a float64, m []float32) {
