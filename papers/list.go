@@ -8,6 +8,7 @@ import (
 	"github.com/zofl/zofl/papers/adafl"
 	"github.com/zofl/zofl/papers/beyond"
 	"github.com/zofl/zofl/papers/byzantine"
+	"github.com/zofl/zofl/papers/choose"
 	"github.com/zofl/zofl/papers/decomfl"
 	"github.com/zofl/zofl/papers/device"
 	"github.com/zofl/zofl/papers/eavesdrop"
@@ -49,6 +50,7 @@ func All() []lab.Experiment {
 			further.Experiment(),
 			further.Finish(),
 			zoflmnist.Groups(),
+			choose.Experiment(),
 			byzantine.Experiment(),
 			byzantine.Guards(),
 			eavesdrop.Experiment(),

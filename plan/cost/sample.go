@@ -23,16 +23,21 @@ type sample struct {
 func sampleOf(p *plan.Plan, round uint64) *sample {
 	s := &sample{
 		plan: p, transport: transportOf(p), round: round,
-		perturbations: p.PerturbationsAt(round), phases: []uint8{0},
-	}
-	if p.Phases() == 2 {
-		s.phases = []uint8{1, 2}
+		perturbations: p.PerturbationsAt(round), phases: phasesOf(p),
 	}
 	for i := range s.phases {
 		r := wire.Record{N: s.n(i), Epoch: 1, Kind: wire.KindRound, Round: s.body(s.phases[i])}
 		s.records = append(s.records, r.Append(nil))
 	}
 	return s
+}
+
+// phasesOf returns the phases of a plan's rounds: 0, or 1 and 2.
+func phasesOf(p *plan.Plan) []uint8 {
+	if p.Phases() == 2 {
+		return []uint8{1, 2}
+	}
+	return []uint8{0}
 }
 
 // n returns the index of the round's record i, in a log of the plan and rounds only.

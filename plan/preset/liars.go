@@ -44,9 +44,11 @@ func Liars(p *plan.Plan, liars uint32, set ...string) (fields []string, err erro
 // An author has set these fields.
 type author struct{ set []string }
 
+func (a *author) has(name string) bool { return slices.Contains(a.set, name) }
+
 // give sets a field that the author has not set.
 func give[T any](a *author, name string, field *T, value T) {
-	if !slices.Contains(a.set, name) {
+	if !a.has(name) {
 		*field, a.set = value, append(a.set, name)
 	}
 }

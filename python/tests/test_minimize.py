@@ -60,8 +60,9 @@ def test_evaluations_are_counted() -> None:
         zofl.minimize(loss)
     with pytest.raises(ValueError, match="queries=2: give more"):
         zofl.minimize(loss, 1, queries=2)
-    with pytest.raises(ValueError, match="--queries|queries"):
+    with pytest.raises(ValueError, match="^queries: .* allow as many"):
         zofl.minimize(loss, 1, queries=10)
+    assert zofl.minimize(loss, 1, queries=400, rounds=9).message == "all 9 rounds were run"
 
 
 def test_the_same_loss_and_x0_on_devices() -> None:
@@ -169,6 +170,15 @@ def test_arguments_that_are_wrong(arguments: Any, text: str) -> None:
 def test_words_of_other_libraries(name: str, text: str) -> None:
     with pytest.raises(TypeError, match=f"argument '{name}': .*{text}"):
         zofl.minimize(bowl, np.zeros(3), **{name: 1})
+
+
+def test_the_preset_that_suits() -> None:
+    """The rule of docs/choose.md, which a name overrides."""
+    assert zofl.minimize(bowl, np.zeros(101), rounds=8).plan["preset"] == "zofl"
+    sloped = zofl.minimize(x0=np.zeros(4), gradient=lambda x: (bowl(x), 2 * (x - 3)), rounds=8)
+    assert sloped.plan["preset"] == "zofl"
+    wide = zofl.minimize(bowl, np.zeros(101), bounds=(-5, 5), rounds=1)
+    assert wide.plan["preset"] == "fzoos" and wide.plan["features"] == 1000
 
 
 def test_bounds() -> None:

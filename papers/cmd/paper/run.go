@@ -74,10 +74,10 @@ func parse(progress io.Writer, args []string) (*order, error) {
 			return nil
 		}
 	}
-	flags.Func("presets", "only these, with commas between; byzantine, defaults, losses",
+	flags.Func("presets", "only these, with commas between; byzantine, choose, defaults, losses",
 		list(&o.env.Presets))
-	flags.Func("tasks", "only these, with commas between; defaults, directions, finish, losses, raw, "+
-		"zofl-mnist (i, s, d), byzantine (i, m, d, r)", list(&o.env.Tasks))
+	flags.Func("tasks", "only these, with commas between; choose, defaults, directions, finish, "+
+		"losses, raw, zofl-mnist (i, s, d), byzantine (i, m, d, r)", list(&o.env.Tasks))
 	flags.Uint64Var(&o.env.Rounds, "rounds", 0, "most of a run; 0: the experiment's own number; "+
 		"byzantine, defaults, directions, finish, losses, zofl-mnist")
 	flags.IntVar(&o.env.Devices, "devices", 0, "devices, liars among them; 0: 20; byzantine")

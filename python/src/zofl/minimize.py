@@ -19,7 +19,7 @@ from .binary import Flag
 from .bounds import boxed
 from .calls import functions, standing_for
 from .chart import Numbers
-from .errors import Error, KeywordError
+from .errors import Error, KeywordError, UsageError
 from .faults import number
 from .follow import Follower, Heard
 from .initial import Initial
@@ -30,7 +30,7 @@ from .simulation import checked, lead
 from .tree import Train, Tree
 
 _ROUNDS = 300
-_ROUNDS_IN_BOUNDS = 30  # of fzoos, whose rounds take more losses
+_ROUNDS_OF_FZOOS = 30  # which take more losses
 _FEATURES = 1000  # of fzoos with one device: no other surrogate has to be told, and it is faster
 
 
@@ -38,7 +38,8 @@ _FEATURES = 1000  # of fzoos with one device: no other surrogate has to be told,
 _ELSEWHERE = {
     **dict.fromkeys(["fun", "func", "objective"], "did you mean loss?"),
     **dict.fromkeys(["maxiter", "max_iter", "num_iterations"], "did you mean rounds?"),
-    **dict.fromkeys(["maxfev", "maxfun", "n_trials", "n_calls", "budget"], "did you mean queries?"),
+    **dict.fromkeys(["maxfev", "maxfun", "n_trials", "n_calls", "budget", "evaluations"],
+                    "did you mean queries?"),
     **dict.fromkeys(["rng", "random_state"], "did you mean seed?"),
     **dict.fromkeys(["workers", "n_jobs", "num_workers"], "did you mean devices?"),
     **dict.fromkeys(["disp", "verbose", "show_progress_bar"], "did you mean progress?"),
@@ -144,9 +145,9 @@ def minimize(loss: Loss | None = None, x0: Any = None, *, devices: int = 1,
     and x0. callback(run), patience and progress are those of `simulate`. With best="loss", or a
     metric of evaluate, r.best has the best model, as r.best["x"].
 
-    rounds is 300 unless queries bounds the evaluations of the loss, all together. method is a
-    preset of `plan`, and other arguments are fields of it: step=0.1. plan gives them all. bounds is
-    (low, high), or a pair for each parameter; the method is then fzoos.
+    rounds is 300 unless queries bounds the evaluations of the loss, all together. bounds is
+    (low, high), or a pair for each parameter. method is a preset, by default the one that `plan`
+    chooses, or zofl where gradient is given. Other arguments are fields of the plan: step=0.1.
     """
     for name in fields.keys() & _ELSEWHERE.keys():
         raise TypeError(f"minimize() got an unexpected keyword argument {name!r}: "
@@ -173,7 +174,10 @@ def minimize(loss: Loss | None = None, x0: Any = None, *, devices: int = 1,
         left = _left(queries, count, devices, gradient is not None)
         with tempfile.TemporaryDirectory(prefix="zofl-") as scratch:
             file = tree.save(Path(scratch))
-            led = _plan(plan, method, devices, file, tree, bounds, rounds or left, fields)
+            if plan is None and gradient is not None and bounds is None:
+                method = method or "zofl"
+            led = _plan(plan, method, devices, file, tree, bounds, rounds, left // devices, fields)
+            asked = rounds
             if not rounds and not led.get("rounds"):
                 rounds = left or _ROUNDS
             led.initial = start
@@ -185,7 +189,7 @@ def minimize(loss: Loss | None = None, x0: Any = None, *, devices: int = 1,
                           left) as follower:
                 lead(checked(count.functions), named, flags, follower, True)
         return _result(tree, count, devices, follower.history[0], led, fun0,
-                       left > 0 and len(follower.history[0].rows) != rounds)
+                       left > 0 and (not asked or len(follower.history[0].rows) != rounds))
     except BaseException:
         tree.restore()
         raise
@@ -242,7 +246,7 @@ def _left(queries: int, count: _Count, devices: int, gradient: bool) -> int:
 
 
 def _plan(plan: Mapping[str, Any] | str | os.PathLike[str] | None, method: str | None,
-          devices: int, file: Path, tree: Tree, bounds: Any, rounds: int,
+          devices: int, file: Path, tree: Tree, bounds: Any, rounds: int, evaluations: int,
           fields: dict[str, Value]) -> Plan:
     """The plan of a run that begins at the model in a file."""
     if plan is not None:
@@ -254,15 +258,27 @@ def _plan(plan: Mapping[str, Any] | str | os.PathLike[str] | None, method: str |
         return begun(plan, file, tree.dim)
     if bounds is not None:
         fields = {**boxed(bounds, tree), **fields}
-    preset = method or ("zofl" if bounds is None else "fzoos")
-    usual = _ROUNDS if bounds is None else _ROUNDS_IN_BOUNDS
-    usually = {"members": devices, "target": devices, "quorum": devices, "rounds": rounds or usual}
-    if preset == "fzoos" and devices == 1:
-        usually["features"] = _FEATURES
+    usually: dict[str, Value] = {"members": devices, "target": devices, "quorum": devices}
+    if rounds or not evaluations:
+        usually["rounds"] = rounds or _ROUNDS
+    flags: dict[str, Flag] = {"run": "minimize", "initial": file,
+                              "evaluations": None if rounds else evaluations or None}
     try:
-        return new({"preset": preset, "run": "minimize", "initial": file}, {**usually, **fields})
+        led = new({"preset": method, **flags}, {**usually, **fields})
+        if led["preset"] != "fzoos":
+            return led
+        if devices == 1:
+            usually["features"] = _FEATURES
+        if "rounds" in usually:
+            usually["rounds"] = rounds or _ROUNDS_OF_FZOOS
+        return new({"preset": "fzoos", **flags}, {**usually, **fields})
     except KeywordError as error:
         raise KeywordError(str(error).replace("plan()", "minimize()", 1), error.code) from None
+    except UsageError as error:
+        if flags["evaluations"]:
+            text = re.sub(r"\bplan: evaluations = \d+", "queries", str(error))
+            raise UsageError(text, error.code) from None
+        raise
 
 
 def _measured(fields: dict[str, Value], devices: int) -> dict[str, Value]:

@@ -30,12 +30,14 @@ class Plan(dict[str, Any]):
 
     `cost` is what `zofl plan --json` says beside the plan: bytes, memory, evaluations of a round.
     `warnings` is what the plan may lack. Those of a new plan are logged, each once in a program.
+    `why` says why it has its preset, if you named none.
     `initial` is what the run begins with, where plan(initial=) gave it: `serve`, `Device`,
     `simulate` and `tune` take it from there. The file of the plan has only its digest.
     """
 
     cost: dict[str, Any]
     warnings: tuple[str, ...] = ()
+    why: str = ""
     initial: Initial | None = None
 
     def __init__(self, *fields: Any, **more: Any) -> None:
@@ -56,16 +58,25 @@ class Plan(dict[str, Any]):
             file.write("\n")
 
 
-def plan(preset: str = "zofl", *, run: str = "run", dim: int = 0,
+def plan(preset: str | None = None, *, run: str = "run", dim: int = 0,
          segments: str | Sequence[Mapping[str, Any]] | None = None,
          initial: Any = None, train: Train = None,
          secret: str | os.PathLike[str] | None = None,
-         epsilon: float | None = None, liars: int | None = None, **fields: Value) -> Plan:
-    """A new plan. `zofl plan --fields` lists the fields; async is spelled async_.
+         epsilon: float | None = None, liars: int | None = None,
+         evaluations: int | None = None, seconds: float | None = None,
+         loss_seconds: float | None = None, noise: bool = False, unlike: bool = False,
+         **fields: Value) -> Plan:
+    """A new plan, of a preset or of the one that suits what is known of the loss.
+
+    `zofl plan --fields` lists the fields; async is spelled async_.
 
     >>> p = zofl.plan("decomfl", run="kitchen", dim=7850, steps=5, members=4)
     >>> p["steps"], p.cost["cost"]["Queries"]
     (5, 55)
+
+    evaluations is how many losses a device can evaluate, or seconds how long that may take where a
+    loss takes loss_seconds: the run has as many rounds. noise says that a loss differs from one
+    evaluation to the next, unlike that devices have unlike data.
 
     segments names the layers of a network in place of dim, such as "relu:784x64,64x10". Beside dim
     it is the field: [{"name": "all", "len": 7850, "fill": "normal", "scale": 0.1}].
@@ -89,7 +100,8 @@ def plan(preset: str = "zofl", *, run: str = "run", dim: int = 0,
     begin = initial_of(initial, train)
     flags: dict[str, Flag] = {"preset": preset, "run": run, "dim": dim or None,
                               "segments": segments, "secret": secret, "epsilon": epsilon,
-                              "liars": liars}
+                              "liars": liars, "evaluations": evaluations, "seconds": seconds,
+                              "loss_seconds": loss_seconds, "noise": noise, "unlike": unlike}
     if begin is None:
         p = new(flags, fields)
     else:
@@ -159,5 +171,6 @@ def _shown(command: list[str]) -> Plan:
     said = json.loads(run("plan", "--json", *command))
     p = Plan(said.pop("plan"))
     p.warnings = tuple(spoken(w) for w in said.pop("warnings", ()))
+    p.why = spoken(said.pop("why", ""))
     p.cost = {name: spoken(v) if isinstance(v, str) else v for name, v in said.items()}
     return p

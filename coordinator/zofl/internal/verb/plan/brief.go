@@ -45,6 +45,9 @@ func (f *planFlags) short(out io.Writer, p *plan.Plan, in cost.Input) error {
 	b.line("trains", b.trains())
 	f.begins.short(b)
 	b.line("method", b.method())
+	if f.why != "" {
+		b.line("why", f.why)
+	}
 	if found := b.finds(); found != "" {
 		b.line("finds", found)
 	}
@@ -232,25 +235,7 @@ func (b *brief) seconds() string {
 		text = fmt.Sprintf("%.3g at most for each of %d records", deadline, b.cost.Records)
 	}
 	return fmt.Sprintf("%s, the deadline: a loss may take %.2g", text,
-		deadline/float64(max(b.most(), 1)))
-}
-
-// most returns the most losses that a device evaluates before a deadline.
-func (b *brief) most() uint64 {
-	most := b.PhaseQueries(0, b.cost.Perturbations)
-	if b.Phases() > 1 {
-		most = max(b.PhaseQueries(1, b.cost.Perturbations), b.PhaseQueries(2, b.cost.Perturbations))
-	}
-	if b.MuAuto > 0 && b.Mu == 0 {
-		most = max(most, survey.Mu.Queries(b.Plan))
-	}
-	if b.StepAuto > 0 && b.StepSize == 0 {
-		most = max(most, survey.Step.Queries(b.Plan))
-	}
-	if b.Groups == grouping.Sketch {
-		most = max(most, survey.Sketch.Queries(b.Plan))
-	}
-	return most
+		deadline/float64(max(cost.Longest(b.Plan), 1)))
 }
 
 // randomStart says whether a plan begins at random values.

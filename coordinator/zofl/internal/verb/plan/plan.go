@@ -37,8 +37,10 @@ type planFlags struct {
 	epsilon                    float64 // what all rounds may spend; 0: anything
 	liars                      uint32  // that the plan must hold against
 	initial                    modelfile.Choice
+	known                      preset.Known // of the flags that say what the author knows
 
 	note   string     // values of the plan that differ from the preset's
+	why    string     // why it has this preset; empty: the author named it
 	fitted string     // which noise was found for epsilon
 	begins *beginning // the file that the run begins with; nil: the plan says where it begins
 }
@@ -53,7 +55,8 @@ func Command() *cobra.Command {
 		Use:   "plan [FILE]",
 		Short: "Write a plan, explain it, and say what a round costs",
 		Long: `Reads the plan FILE, or starts a new plan from a preset; sets fields; checks the plan;
-says what it does and what a round costs. --write stores it as JSON.
+says what it does and what a round costs. --write stores it as JSON. Without --preset a new plan
+gets the one that suits what is known of the loss, and the line "why" says why.
 
 With --initial FILE the run begins with a model that you have, and trains the tensors that
 --train names. With --secret only devices have the model: give each the key file, not over the
@@ -61,6 +64,7 @@ broker.
 
 ` + cli.Wrapped("Sections of --fields: "+strings.Join(sectionNames(), ", "), helpWidth),
 		Example: `  zofl plan --run kitchen --dim 7850 --set members=3 --write kitchen.json
+  zofl plan --run gains --dim 6 --evaluations 300 --set members=1 --write gains.json
   zofl plan kitchen.json --set quorum=2 --explain
   zofl plan --run digits --segments relu:784x64,64x10 --write digits.json
   zofl plan --run adapt --initial model.safetensors --train 'head.*' --write adapt.json
@@ -80,12 +84,13 @@ broker.
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.preset, "preset", "zofl", "method of a new plan: zofl, "+
-		"zofl-shared, decomfl, fzoos or another of docs/methods.md")
+	flags.StringVar(&f.preset, "preset", "", "method of a new plan: zofl, zofl-shared, decomfl, "+
+		"fzoos or another of docs/methods.md; default: what suits the loss, see docs/choose.md")
 	cli.Choices(cmd, "preset", preset.Names()...)
 	flags.StringVar(&f.run, "run", "run", "name of the run, in a new plan")
 	flags.Uint64Var(&f.dim, "dim", 0, "number of parameters, in a new plan")
 	cli.Positive(flags, "dim")
+	f.knownFlags(flags)
 	flags.StringArrayVar(&f.settings, "set", nil, "set a field, FIELD=VALUE; repeatable")
 	f.best.Flags(cmd)
 	flags.StringVar(&f.layers, "segments", "",
@@ -117,10 +122,11 @@ broker.
 
 // check returns an error if the command would ignore a flag or an argument.
 func (f *planFlags) check(cmd *cobra.Command, args []string) error {
-	newPlan := []string{"preset", "run", "dim"}
+	newPlan := []string{"preset", "run", "dim", "noise", "unlike"}
 	other := cli.Given(cmd, append(newPlan, "set", "best", "patience", "segments", "initial", "train",
 		"epsilon", "liars",
-		"secret", "trust-coordinator", "write", "flat", "explain", "id-length")...)
+		"secret", "trust-coordinator", "write", "flat", "explain", "id-length", "evaluations",
+		"seconds", "loss-seconds", "noise", "unlike")...)
 	switch {
 	case len(args) > 1:
 		return cli.Usage(fmt.Errorf("%d files: name one plan", len(args)))
@@ -147,60 +153,86 @@ func (f *planFlags) check(cmd *cobra.Command, args []string) error {
 	case f.layers != "" && f.initial.File != "":
 		return cli.Usage(errors.New("--segments and --initial: a file has its own tensors: give only " +
 			"one"))
-	case cmd.Flags().Changed("segments") && slices.ContainsFunc(f.settings, setsSegments):
+	case cmd.Flags().Changed("segments") && slices.ContainsFunc(f.settings, sets("segments")):
 		return cli.Usage(errors.New("--segments and --set segments: give only one"))
 	case f.idLen < 1 || f.idLen > plan.MaxName:
 		return cli.Usage(fmt.Errorf("--id-length %d: give 1 to %d", f.idLen, plan.MaxName))
 	}
-	return nil
+	return f.checkKnown(cmd)
 }
 
-func setsSegments(s string) bool { return strings.HasPrefix(s, "segments=") }
+// sets returns whether a setting is of a field.
+func sets(field string) func(setting string) bool {
+	return func(s string) bool { return strings.HasPrefix(s, field+"=") }
+}
 
 // plan returns the plan that the flags describe, after checking it.
-func (f *planFlags) plan(ctx context.Context, args []string) (*plan.Plan, error) {
-	p, err := f.start(ctx, args)
+func (f *planFlags) plan(ctx context.Context, args []string) (p *plan.Plan, err error) {
+	if len(args) == 1 {
+		p, err = f.stored(ctx, args[0])
+	} else {
+		p, err = f.fresh()
+	}
+	if err != nil || f.secret == "" {
+		return p, err
+	}
+	return p, keepSecret(ctx, p, f.secret)
+}
+
+// stored returns the plan of a file, with what the flags change.
+func (f *planFlags) stored(ctx context.Context, file string) (*plan.Plan, error) {
+	p, err := cli.ReadPlan(ctx, file)
 	if err != nil {
 		return nil, err
 	}
+	if err := f.shape(p); err != nil {
+		return nil, err
+	}
+	return p, f.fill(p, false)
+}
+
+// shape sets what the flags say of the parameters.
+func (f *planFlags) shape(p *plan.Plan) error {
 	if f.layers != "" {
 		if err := planfile.SetLayers(p, f.layers); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if err := f.begin(p); err != nil {
-		return nil, err
-	}
+	return f.begin(p)
+}
+
+// fill sets the fields that the flags name, and those that follow from them, and checks the plan.
+func (f *planFlags) fill(p *plan.Plan, isNew bool) error {
 	set, err := planfile.SetAll(p, append(f.settings, f.best.Settings()...))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if len(args) == 0 {
+	if isNew {
 		preset.Few(p, set...)
 	}
+	if err := f.suit(p, set); err != nil {
+		return err
+	}
 	if err := f.budget(p, set); err != nil {
-		return nil, err
+		return err
 	}
 	if f.liars > 0 {
 		if set, err = preset.Liars(p, f.liars, set...); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	preset.Measured(p, set...)
 	f.note = preset.Fit(p, set...)
-	if len(args) == 0 {
+	if isNew {
 		f.guard(p, set)
 	}
-	if f.secret == "" {
-		if err := plancheck.Validate(p); err != nil {
-			return p, err
-		}
-		return p, f.trusts(p, len(args) == 0 || slices.Contains(set, "secure"))
+	if f.secret != "" { // before keepSecret makes a key
+		return plancheck.Validate(asPrivate(p))
 	}
-	if err := plancheck.Validate(asPrivate(p)); err != nil { // before keepSecret makes a key
-		return p, err
+	if err := plancheck.Validate(p); err != nil {
+		return err
 	}
-	return p, keepSecret(ctx, p, f.secret)
+	return f.trusts(p, isNew || slices.Contains(set, "secure"))
 }
 
 // guard sets the plan's bounds on the influence of devices and of the coordinator. The bounds of a
@@ -214,17 +246,6 @@ func (f *planFlags) guard(p *plan.Plan, set []string) {
 	preset.Guard(private, set...)
 	private.RunKey, private.KeyCheck = p.RunKey, p.KeyCheck
 	*p = *private
-}
-
-func (f *planFlags) start(ctx context.Context, args []string) (*plan.Plan, error) {
-	if len(args) == 1 {
-		return cli.ReadPlan(ctx, args[0])
-	}
-	if f.dim == 0 && f.layers == "" && f.initial.File == "" {
-		return nil, cli.Usage(errors.New("no plan: name a plan FILE, or give --dim for a new plan, " +
-			"its layers with --segments, or a model with --initial"))
-	}
-	return preset.Unbound(f.preset, f.run, f.dim)
 }
 
 // show writes the plan to its file, explains it, and prints its cost.
@@ -254,6 +275,8 @@ func (f *planFlags) show(out io.Writer, p *plan.Plan) error {
 			Slow []slowRound `json:"slow,omitempty"`
 			// Shared is the cost of a round with groups=auto where all devices share directions.
 			Shared *cost.Round `json:"shared,omitempty"`
+			// Why says why the plan has its preset, if the author named none.
+			Why string `json:"why,omitempty"`
 			// Note lists the values that differ from the preset because of other fields.
 			Note string `json:"note,omitempty"`
 			// Warnings say what the plan may lack, and what its step may do.
@@ -268,7 +291,7 @@ func (f *planFlags) show(out io.Writer, p *plan.Plan) error {
 			Liars string `json:"liars,omitempty"`
 		}{(*planfile.Plan)(p), round, cost.ProcessOf(p), cost.Surveys(p), cost.AccountOf(p, in),
 			cost.Late(p, in, lateRounds), slow(p, round), sharedCost(p, in),
-			f.note, warnings(p), dp.Planned(p), version.String(), f.begins, f.against(p)})
+			f.why, f.note, warnings(p), dp.Planned(p), version.String(), f.begins, f.against(p)})
 	}
 	say := f.short
 	if f.explain {
