@@ -95,19 +95,48 @@ func factored(n int, noise float64, k func(i, j int) float64, by func(*mat.Chole
 }
 
 // Likeliest returns the process with the length scale l under which the process's values are most
-// likely. Likeliest tries L times 2^(k/2) for k from -8 to 8, each with the amplitude that makes
-// the values most likely for this l. The published code finds l with an optimizer instead. Up to
-// a constant, the logarithm of the likelihood is -(n ln(y^T A^-1 y) + ln|A|)/2.
+// likely, each with the amplitude that makes the values most likely for this l. Likeliest tries L
+// times 2^(k/2) for k from -8 to 8. Then it goes on at half the distance around the best, while a
+// parabola through the three says that this may win a tenth of a nat, six times at most. The
+// published code finds l with an optimizer instead. Up to a constant, the logarithm of the
+// likelihood is -(n ln(y^T A^-1 y) + ln|A|)/2.
 func (p Posterior) Likeliest() Posterior {
-	most, best := math.Inf(-1), p
-	for k := -8; k <= 8; k++ {
-		q := p
-		q.L = p.L * math.Pow(math.Sqrt2, float64(k))
-		if score := q.logLikelihood(); len(p.Y) > 2 && score > most {
-			most, best = score, q
+	if len(p.Y) < 3 {
+		return p
+	}
+	known := map[float64]float64{} // by the logarithm of l/L to base 2
+	score := func(power float64) float64 {
+		if _, done := known[power]; !done {
+			q := p
+			q.L = p.L * math.Exp2(power)
+			known[power] = math.Inf(-1)
+			if math.Abs(power) <= 4 {
+				known[power] = q.logLikelihood()
+			}
+		}
+		return known[power]
+	}
+	best := 0.0
+	for power := -4.0; power <= 4; power += 0.5 {
+		if power == -4 || score(power) > score(best) {
+			best = power
 		}
 	}
-	return best
+	distance := 0.5
+	for range 6 {
+		if score(best)-(score(best-distance)+score(best+distance))/2 < 0.4 {
+			break
+		}
+		distance /= 2
+		middle := best
+		for _, power := range []float64{middle - distance, middle + distance} {
+			if score(power) > score(best) || score(power) == score(best) && power < best {
+				best = power
+			}
+		}
+	}
+	p.L *= math.Exp2(best)
+	return p
 }
 
 func (p *Posterior) logLikelihood() (score float64) {

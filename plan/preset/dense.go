@@ -24,7 +24,9 @@ Different from the paper: the mean of the window's losses is subtracted from the
 (5) and (8), which have no mean. Far from its points a surrogate is then flat, where the
 paper's pulls to a loss of 0. prior=zero is the paper's; on quadratics it does worse.
 length_fit=on lets each device choose l anew at each step, by marginal likelihood, as
-the published code does and the paper does not. In w, l is always the plan's.
+the published code does and the paper does not. The step's active queries come after the
+fit, and its gradient uses them (after them a fit would move x by 5e-3 of its length). In
+w, l is always the plan's.
 Traps: appendix D prints features 2/sqrt(M) cos; a kernel that is 1 at 0 needs
 sqrt(2/M). The paper keeps the whole trajectory; here the window is the latest 300
 losses, because old points far up the slope pull the gradient away. Keep M well above
