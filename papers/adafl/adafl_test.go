@@ -177,7 +177,10 @@ func TestAttackStops(t *testing.T) {
 // takes as many losses a round as a fleet.
 func TestAttackPlans(t *testing.T) {
 	for _, short := range []bool{true, false} {
-		size := sizeOf(&lab.Env{Short: short})
+		size, err := sizeOf(&lab.Env{Short: short})
+		if err != nil {
+			t.Fatal(err)
+		}
 		if size.rounds < size.sweep || size.rounds%size.every != 0 || size.sweep%size.every != 0 {
 			t.Errorf("%+v: the sweep's end is not measured in the comparison", size)
 		}

@@ -21,19 +21,29 @@ func (x *trial) claims() {
 	x.Report.Claim(first.accuracy >= .985,
 		first.name+": the classifier under attack is at least 98.5 % right",
 		"%.4f on the test set (the paper's 0.994)", first.accuracy)
-	x.moreSteps()
-	x.moreClients()
+	x.Report.Needs(x.size.sweep, sweepRounds, "rounds")
+	if x.steps != nil {
+		x.moreSteps()
+		x.moreClients()
+	}
 	for _, s := range x.sets {
-		if s.name == "mnist" {
-			x.lowest(s)
+		if s.name == figures2 {
+			x.Report.Needs(0, 0, "rounds")
 			x.early(s)
+			x.needsAll()
+			x.lowest(s)
 		} else {
+			x.needsAll()
 			x.between(s)
 			x.table2(s)
 		}
+		x.Report.Needs(0, 0, "rounds")
 		x.fewer(s)
 	}
 }
+
+// needsAll says that the claims that follow are of the ends of the paper's curves.
+func (x *trial) needsAll() { x.Report.Needs(x.size.rounds, paperRounds, "rounds") }
 
 // moreSteps adds the claim about the paper's figure 2a to the report.
 func (x *trial) moreSteps() {

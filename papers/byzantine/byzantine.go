@@ -148,6 +148,10 @@ func (x *trial) final(results lab.Results) []float64 {
 	})
 }
 
+// needs says that the claims that follow need as many rounds as after which a fleet with liars and
+// one without have most of their accuracy.
+func (x *trial) needs() { x.Report.Needs(x.rounds, 200, "rounds") }
+
 // label says which fleet a row of the table is about.
 func (x *trial) label(method string, sp lab.Split) string {
 	if method == methods[0] {
@@ -184,6 +188,7 @@ func (x *trial) claim(method string, sp lab.Split, shield string, best, most flo
 		worst = max(worst, best-got)
 		text = append(text, fmt.Sprintf("%s %.4f", l.name, got))
 	}
+	x.needs()
 	x.Report.Claim(worst <= most, fmt.Sprintf("%s: no lie of %d of %d devices costs more than %v "+
 		"of what honest devices reach", x.label(method, sp), x.fleet.liars, x.fleet.devices, most),
 		"honest %.4f; %s: %s", best, shield, strings.Join(text, ", "))

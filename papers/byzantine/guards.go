@@ -98,6 +98,7 @@ func (x *trial) costs() error {
 				changes[i] = values[i] - base[i]
 			}
 			x.row(c.split, s, values, lab.Spread(changes), guarded)
+			x.needs()
 			x.Report.Claim(lab.Mean(changes) >= -costly, fmt.Sprintf("%s: %s costs honest devices at "+
 				"most %v of accuracy", c.split.Title, s.title(x.fleet), costly), "%s", lab.Spread(changes))
 		}

@@ -1,6 +1,7 @@
 package decomfl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -26,14 +27,17 @@ type gradientArm struct {
 // client that takes part in every round.
 type duel struct {
 	train, test models.Differentiable
+	members     int // clients; 0: as many as the paper has
 	rounds      int // of methods by gradients
 	every       int // rounds between their measurements
 	target      float64
 }
 
+func (d *duel) clients() int { return cmp.Or(d.members, clients) }
+
 // shares deals the samples alike to the clients.
 func (d *duel) shares(seed uint64) ([][]int, error) {
-	return data.IID(d.train.Len(), clients, seed)
+	return data.IID(d.train.Len(), d.clients(), seed)
 }
 
 // A duelPoint is a model after a round, and the cost until then.

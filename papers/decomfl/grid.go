@@ -80,12 +80,16 @@ func (x *trial) grid(cells []setting) error {
 	return nil
 }
 
+// gridRounds are the rounds after which the published curves of the cells can be told apart.
+const gridRounds = 40
+
 // moreHelps adds the claim that a setting has a higher final accuracy than a setting with fewer
 // perturbations or local steps.
 func (x *trial) moreHelps(claim string, less, more *setting) {
 	if less == nil || more == nil {
 		return
 	}
+	x.Report.Needs(more.rounds, gridRounds, "rounds")
 	before, after := x.curves[less.name].At(run.Accuracy, less.rounds),
 		x.curves[more.name].At(run.Accuracy, more.rounds)
 	x.Report.Claim(len(before) > 0 && len(after) > 0 && lab.Mean(after) > lab.Mean(before),

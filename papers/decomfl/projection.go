@@ -20,12 +20,17 @@ func projection() lab.Experiment {
 		ID:    "decomfl-projection",
 		Title: "scalars by projecting gradients (Algorithm 5) against differences, by step",
 		Paper: "DeComFL, appendix B.4 and figure 8",
-		Long:  "an hour a seed; some minutes with --short, which is softmax alone",
+		Long:  "an hour a seed; some minutes with --short, which is softmax alone; --tasks softmax,cnn",
+		Takes: []string{"tasks"},
 		Do: func(t *lab.Trial) error {
 			if t.Env.Screen {
 				return errScreenProjection
 			}
-			return onMNIST(func(x *trial) error { return x.project(projectionTasks(x.Env)) })(t)
+			tasks, err := projectionTasks(t.Env)
+			if err != nil {
+				return err
+			}
+			return onMNIST(func(x *trial) error { return x.project(tasks) })(t)
 		},
 	}
 }
@@ -42,18 +47,16 @@ type projectionTask struct {
 
 // projectionTasks returns the tasks for an environment. The middle step is that of the
 // settings at which the official code was run.
-func projectionTasks(e *lab.Env) []projectionTask {
+func projectionTasks(e *lab.Env) ([]projectionTask, error) {
 	soft, conv := softmaxSetting, cnnSetting
 	soft.rounds, conv.rounds = 300, 200
 	list := []projectionTask{{soft, []float32{2.5e-4, 1e-3, 4e-3, 1.6e-2}},
 		{conv, []float32{2.5e-4, 5e-4, 1e-3}}}
-	if e.Short {
-		list = list[:1]
-	}
 	for i := range list {
 		list[i].measure = list[i].rounds
 	}
-	return list
+	return lab.Pick("tasks", list, func(t projectionTask) string { return t.name }, e.Tasks,
+		e.Few(soft.name))
 }
 
 // A scalarKind says how clients compute their scalars.

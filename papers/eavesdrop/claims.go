@@ -12,6 +12,8 @@ func (x *trial) claims(found map[string][]score) {
 	c := claims{x.Report, found}
 	c.told("who knows the run key learns single devices' labels from their scalars",
 		above, "own", "groups", "shared")
+	// What hides must hide for a whole run: each round tells more.
+	x.Report.Needs(x.rounds, usualRounds, "rounds")
 	c.told("fewer bits hide labels", below, "int8", "int4")
 	c.told("noise by the devices hides labels from all", below, "device-2", "device-4", "device-8")
 	c.sum("the sum of all devices tells nothing of a single one", "shared")

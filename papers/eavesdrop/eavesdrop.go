@@ -38,6 +38,9 @@ const (
 	first      = 40 // rounds after which the attack is also made
 )
 
+// usualRounds are the rounds of a run.
+const usualRounds = 200
+
 // A trial is a running experiment.
 type trial struct {
 	*lab.Trial
@@ -49,7 +52,7 @@ type trial struct {
 
 func newTrial(t *lab.Trial) (x *trial, err error) {
 	e := t.Env
-	x = &trial{Trial: t, rounds: e.RoundsOr(200, 20)}
+	x = &trial{Trial: t, rounds: e.RoundsOr(usualRounds, 20)}
 	t.Report.Figure = chart.Chart{Title: "what hides devices, and what it costs", X: "round",
 		Y: "test accuracy"}
 	if x.set, err = e.MNIST(); err != nil {

@@ -189,11 +189,12 @@ type trial struct {
 	*lab.Trial
 	study // with the tasks and arms that were chosen
 	seeds int
+	whole int // rounds of the recipe if the experiment is not short
 }
 
 func newTrial(t *lab.Trial, s study) (*trial, error) {
 	e := t.Env
-	x := &trial{t, s, e.SeedsOr(3)}
+	x := &trial{t, s, e.SeedsOr(3), s.rounds}
 	if e.Short {
 		x.rounds, x.steps = 20, x.steps[3:6]
 	}

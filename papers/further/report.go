@@ -154,6 +154,7 @@ func (x *trial) conclude(results map[string][]result) {
 		x.Report.Summary.Columns = append(x.Report.Summary.Columns, t.Name)
 	}
 	x.Report.Summary.Columns = append(x.Report.Summary.Columns, "costs besides")
+	x.Report.Needs(uint64(x.rounds), uint64(x.whole), "rounds")
 	for j := range x.arms {
 		a := &x.arms[j]
 		row, won := []string{a.title}, []string(nil)

@@ -38,7 +38,9 @@ func Experiments() []lab.Experiment {
 		{ID: "fzoos-attack-mnist", Title: "attack on ten models of MNIST, each of P * 10 classes",
 			Paper: paper + "figure 7", Long: "some 30 hours"},
 		{ID: "fzoos-metric-covtype", Title: "precision, recall, F1 and Jaccard index of an MLP " +
-			"on Covertype", Paper: paper + "figures 8 to 12", Long: "some 40 hours"},
+			"on Covertype", Paper: paper + "figures 8 to 12", Takes: []string{"arm"},
+			Long: "some 40 hours; --arm takes fzoos, fzoos-l, fzoos-w, or fz, fz-l, fz-w with --short, " +
+				"and a, a-p, a-1, a-2"},
 	}
 	runs := []func(*boxRun) error{
 		(*boxRun).quadratic, (*boxRun).localUpdates, (*boxRun).features, (*boxRun).ablation,
@@ -58,6 +60,7 @@ func Experiments() []lab.Experiment {
 type size struct {
 	name     string   // of FZooS, for names of runs
 	method   []string // fields of FZooS's plan
+	window   string   // another one, of fzoos-metric-covtype
 	rounds   uint64   // of the quadratic's main comparison
 	fewer    uint64   // of its variations and the other problems; 0: the paper's
 	c        []float64
@@ -81,9 +84,11 @@ func sizeOf(e *lab.Env) size {
 		sgd: []float32{0.003, 0.03, 0.1, 0.3}, calm: []float32{0.03, 0.1, 0.3, 1},
 		portions: []float64{0.3, 0.5, 0.7}, steps: []uint32{5, 10, 20},
 		images: 15, rows: 1000, scores: 4, name: "fzoos", method: []string{"around=5", "window=1000"},
+		window: "300",
 	}
 	if e.Short {
 		s.name, s.method = "fz", []string{"around=5", "window=300", "features=2000"}
+		s.window = "1000"
 		s.fewer, s.portions, s.images, s.rows, s.scores = 15, []float64{0.7}, 6, 250, 1
 	}
 	if e.Seeds > 0 {

@@ -134,8 +134,9 @@ func TestFzoosMetric(t *testing.T) {
 		t.Fatal(err)
 	}
 	claims := x.Report.Claims
-	if len(claims) != 4 || !strings.HasPrefix(claims[0].Figures, "1 - f1") ||
-		!strings.Contains(claims[2].Claim, "l fitted") {
+	if len(claims) != 6 || !strings.HasPrefix(claims[0].Figures, "1 - f1") ||
+		!strings.Contains(claims[2].Claim, "l fitted") ||
+		!strings.Contains(claims[4].Claim, "another window") {
 		t.Errorf("%+v", claims)
 	}
 }

@@ -22,6 +22,7 @@ type Experiment struct {
 // Run runs the experiment. If Env.Screen is set, Run marks the report as screened.
 func (x Experiment) Run(ctx context.Context, e *Env) (*Report, error) {
 	t := NewTrial(ctx, e, x.ID)
+	t.Report.Short = e.Short
 	err := x.Do(t)
 	if e.Screen {
 		t.Report.MarkScreened()
@@ -122,20 +123,8 @@ type Report struct {
 	// surveys made queries. The numbers of queries in a screened report are the numbers that
 	// differences would have needed.
 	Screened bool
-}
-
-// A Claim is a claim of a paper, and whether it holds here.
-type Claim struct {
-	Claim   string `json:"claim"`
-	Figures string `json:"figures"`
-	Holds   bool   `json:"holds"`
-}
-
-// Claim adds a claim. figures is a format, as of fmt.Sprintf, for the numbers that support or
-// refute the claim.
-func (r *Report) Claim(holds bool, claim, figures string, args ...any) {
-	r.Claims = append(r.Claims,
-		Claim{Claim: claim, Figures: fmt.Sprintf(figures, args...), Holds: holds})
+	Short    bool // of Env
+	lacks    string
 }
 
 // Pick returns the items of all whose names are in asked, in the order of all. If asked is empty,

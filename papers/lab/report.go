@@ -46,39 +46,47 @@ func (t *Table) WriteMarkdown(w io.Writer) error {
 }
 
 // WriteJSON writes {id, claims: [{claim, figures, holds}]}, with the field screened if the report
-// is screened.
+// is screened. A claim for which the run is too short has the field too_short, and null as holds.
 func (r *Report) WriteJSON(w io.Writer) error {
-	claims := r.Claims
-	if claims == nil {
-		claims = []Claim{}
+	claims := make([]writtenClaim, len(r.Claims))
+	for i := range r.Claims {
+		claims[i] = r.Claims[i].written()
 	}
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(struct {
-		ID       string  `json:"id"`
-		Claims   []Claim `json:"claims"`
-		Screened bool    `json:"screened,omitempty"`
+		ID       string         `json:"id"`
+		Claims   []writtenClaim `json:"claims"`
+		Screened bool           `json:"screened,omitempty"`
 	}{r.ID, claims, r.Screened})
 }
 
 // WriteText writes a line for each claim.
 func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
-	held := 0
+	held, untold := 0, 0
+	if r.Short {
+		b.WriteString("--short: verdicts are of this size, which may be less than the paper's\n")
+	}
 	if r.Screened {
 		b.WriteString(byGradients + ": rounds made no queries; spared queries are those that " +
 			"black boxes would have made\n")
 	}
-	for _, c := range r.Claims {
-		verdict := "does not hold"
-		if c.Holds {
-			verdict = "holds"
+	for i := range r.Claims {
+		c := &r.Claims[i]
+		if c.TooShort != "" {
+			untold++
+		} else if c.Holds {
 			held++
 		}
-		fmt.Fprintf(&b, "%-13s  %s: %s\n", verdict, c.Claim, c.Figures)
+		b.WriteString(c.line())
 	}
-	fmt.Fprintf(&b, "%s: %d of %d claims hold here\n", r.ID, held, len(r.Claims))
+	fmt.Fprintf(&b, "%s: %d of %d claims hold here", r.ID, held, len(r.Claims))
+	if untold > 0 {
+		fmt.Fprintf(&b, ", of %d nobody can tell", untold)
+	}
+	b.WriteString("\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }

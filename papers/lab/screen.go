@@ -40,6 +40,7 @@ func (r *Report) MarkScreened() {
 		c.Claim = strings.ReplaceAll(c.Claim, "queries", "spared queries")
 		c.Figures = strings.ReplaceAll(c.Figures, "queries", "spared queries") +
 			" (" + byGradients + ")"
+		c.TooShort = strings.ReplaceAll(c.TooShort, "queries", "spared queries")
 	}
 	for i, name := range r.Summary.Columns {
 		r.Summary.Columns[i] = strings.ReplaceAll(name, "queries", "spared queries")

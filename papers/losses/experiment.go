@@ -38,12 +38,15 @@ type trial struct {
 var columns = []string{"task", "parameters", "devices", "preset", "step", "seed", "start", "loss",
 	"ended"}
 
+// shortRounds are those of a short experiment, the fewest after which steps can be told apart.
+const shortRounds = 60
+
 // newTrial returns a trial with the tasks, step sizes and rounds to run. A short experiment has
 // three tasks, three step sizes and few rounds.
 func newTrial(trying *lab.Trial) (t *trial, err error) {
 	e := trying.Env
 	t = &trial{Trial: trying, presets: []string{"zofl"}, powers: contest.Powers(e.Short),
-		rounds: e.RoundsOr(300, 60), seeds: e.SeedsOr(3)}
+		rounds: e.RoundsOr(300, shortRounds), seeds: e.SeedsOr(3)}
 	t.Report.Table.Columns = columns
 	t.Report.Summary.Columns = []string{"task", "parameters", "devices", "preset",
 		"loss at the start", "untouched", "best fixed", "its step", "part of its fall"}
@@ -84,6 +87,7 @@ func (t *trial) tabulate(c *cell) {
 	best := c.best()
 	t.Report.Summary.Add(c.task.what, c.task.dim, c.task.devices, c.preset, digits3(c.start()),
 		digits3(c.own.loss()), digits3(best.loss()), best.text(), c.part())
+	t.Report.Needs(t.rounds, shortRounds, "rounds")
 	t.Report.Claim(c.share() >= enough, fmt.Sprintf("%s: %s untouched has at least %.0f %% of the "+
 		"fall of the best of %d fixed steps", c.task.name, c.preset, 100*enough, len(t.powers)), "%s",
 		c.part())

@@ -106,6 +106,7 @@ func (x *trial) allBest() error {
 			}
 		}
 	}
+	x.Report.Needs(x.size.rounds, usualRounds, "rounds")
 	x.Report.Claim(worst <= 1.5, "with the model of the lowest held-out loss every preset is within "+
 		"1.5 points of its best fixed step", "%.2f points at most, on %s", worst, where)
 	return nil

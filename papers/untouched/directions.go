@@ -94,6 +94,7 @@ func (x *trial) compare() error {
 		row = append(row, fmt.Sprintf("%.2f", 100*sums[a.name]))
 	}
 	summary.Rows = append(summary.Rows, row)
+	x.Report.Needs(x.size.rounds, usualRounds, "rounds")
 	x.Report.Claim(sums["auto"] >= max(sums["shared"], sums["own"]),
 		"groups=auto is no worse, in the mean over the tasks, than either choice for all of them",
 		"%v", row)

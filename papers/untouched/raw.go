@@ -56,7 +56,7 @@ func Raw() lab.Experiment {
 			}
 			t.Report.Table.Columns = []string{"task", "split", "devices", "columns", "seed",
 				"rounds", "queries", "accuracy", "loss", "ended"}
-			x := &trial{Trial: t, size: &size{tasks: list, rounds: t.Env.RoundsOr(300, 20),
+			x := &trial{Trial: t, size: &size{tasks: list, rounds: t.Env.RoundsOr(usualRounds, 20),
 				queries: 12_000, seeds: t.Env.SeedsOr(3)}}
 			return x.compareForms()
 		},
@@ -70,6 +70,7 @@ func (x *trial) compareForms() error {
 	for _, f := range forms {
 		summary.Columns = append(summary.Columns, f.name)
 	}
+	x.Report.Needs(x.size.rounds, usualRounds, "rounds")
 	for _, t := range x.size.tasks {
 		row, gap := []string{t.Name}, 0.0
 		for _, f := range forms {

@@ -100,6 +100,7 @@ func (x *trial) claim(name string) {
 	if each != nil {
 		text += "; not on " + strings.Join(each, "; ")
 	}
+	x.Report.Needs(x.size.rounds, usualRounds, "rounds")
 	x.Report.Claim(good == tasks,
 		fmt.Sprintf("%s untouched is within %g points of the best of %d steps", name,
 			limit(name), len(x.size.powers)), "%s", text)

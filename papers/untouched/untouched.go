@@ -30,6 +30,10 @@ func Experiment() lab.Experiment {
 	}
 }
 
+// usualRounds are the rounds of a run, unless its queries end it first. The claims are of a run of
+// this length: another has another best step.
+const usualRounds = 300
+
 // A size says which presets and tasks are run, and for how long.
 type size struct {
 	tasks   []tasks.Task
@@ -43,7 +47,7 @@ type size struct {
 // sizeOf returns the size for an environment. A short one has two presets and two
 // tasks, and three steps.
 func sizeOf(e *lab.Env) (*size, error) {
-	s := &size{powers: contest.Powers(e.Short), rounds: e.RoundsOr(300, 20), queries: 12_000,
+	s := &size{powers: contest.Powers(e.Short), rounds: e.RoundsOr(usualRounds, 20), queries: 12_000,
 		seeds: e.SeedsOr(3)}
 	var err error
 	s.tasks, err = lab.Pick("tasks", eightTasks(), func(t tasks.Task) string { return t.Name },

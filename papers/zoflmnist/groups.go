@@ -123,6 +123,7 @@ func (x *groupsTrial) claims(skewed []*contest.Entry, alike *contest.Entry) {
 		return e.Reached(run.Accuracy, contest.QueriesOf, math.MaxUint64)
 	}
 	own := skewed[0]
+	x.needs(&x.leagues[0], enoughQueries, skewed...)
 	for _, e := range skewed[1:] {
 		x.Report.Claim(lab.Mean(end(e)) > lab.Mean(end(own)),
 			e.Title+" beat own directions at equal queries", "accuracy %s, %s %s, %s IID %s",
