@@ -88,7 +88,7 @@ func sizeOf(e *lab.Env) size {
 	}
 	if e.Short {
 		s.name, s.method = "fz", []string{"around=5", "window=300", "features=2000"}
-		s.window = "1000"
+		s.window = "100"
 		s.fewer, s.portions, s.images, s.rows, s.scores = 15, []float64{0.7}, 6, 250, 1
 	}
 	if e.Seeds > 0 {

@@ -34,8 +34,7 @@ func (x *boxRun) metrics() error {
 
 // improve raises a score with all methods. FZooS runs three times: with the paper's length scale l
 // = 1, with l fitted at each step as in the paper's published code, and with another window. With
-// 2,189 parameters, a local step is about half as long as l = 1. In a short experiment the other
-// window has all points, as in the paper.
+// 2,189 parameters, a local step is about half as long as l = 1.
 func (x *boxRun) improve(table *tables.Table, score blackbox.Score, portion float64) error {
 	t := &boxTask{
 		name: fmt.Sprintf("c%d-%s", score, lab.Token(float32(portion))), draws: "metric",

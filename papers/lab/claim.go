@@ -7,8 +7,8 @@ type Claim struct {
 	Claim   string `json:"claim"`
 	Figures string `json:"figures"`
 	Holds   bool   `json:"holds"` // by the figures
-	// TooShort, unless empty, says what the run lacks to tell whether the claim holds. Then the figures
-	// are no verdict.
+	// TooShort, unless empty, says what the run lacks to tell whether the claim holds. Then the
+	// figures are no verdict.
 	TooShort string `json:"too_short,omitempty"`
 }
 

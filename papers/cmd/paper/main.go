@@ -15,9 +15,10 @@
 // the time. Paper marks such a report, because the rounds made no queries.
 //
 // Paper prints a line for each claim, or with --json {id, claims: [{claim, figures, holds}]}, and
-// reports progress on stderr. A run that is too short for a claim says so in place of a verdict. With --dir Paper saves logs and curves, and after an interrupt the
-// same command continues. A claim that does not hold is a finding, not a failure: the exit status
-// is 0. The exit status is 1 after an error or an interrupt, and 2 for a wrong command line.
+// reports progress on stderr. A run that is too short for a claim says so in place of a verdict.
+// With --dir Paper saves logs and curves, and after an interrupt the same command continues. A
+// claim that does not hold is a finding, not a failure: the exit status is 0. The exit status is 1
+// after an error or an interrupt, and 2 for a wrong command line.
 package main
 
 import (
