@@ -28,6 +28,8 @@ var fieldMarks = map[string]string{
 	"secure": "f", "dp_of": "j", "classes": "C", "group_size": "O",
 	"secure_lists": "L", "key_check": "K",
 	"cohort": "D", "prior": "P", "length_fit": "S",
+	"difference": "A", "distribution": "B", "steps": "E", "weight_decay": "F", "mu": "M",
+	"covariance": "V", "perturbations_auto": "R",
 }
 
 // planOfPair returns a plan with the two choices of a pair.
@@ -58,7 +60,9 @@ const pairHeader = "# What goes with what. " +
 	"#   f  secure\n" +
 	"#   j  dp_of\n" +
 	"#   C O  classes, group_size\n" +
-	"#   L K  secure_lists, key_check\n"
+	"#   L K  secure_lists, key_check\n" +
+	"#   A B E F M V R  difference, distribution, steps, weight_decay, mu, covariance, " +
+	"perturbations_auto\n"
 
 // pairTable returns a triangular table: a row for each choice, and a column for each choice before
 // it.

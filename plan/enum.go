@@ -60,6 +60,9 @@ const (
 	Forward Difference = 1
 	// Central: g = (f(x + mu z) - f(x - mu z)) / (2 mu), 2P queries a step.
 	Central Difference = 2
+	// NoDifference: a scalar is the loss at a candidate, less the least loss of the device's own
+	// candidates; P queries. For [ServerCMA] alone.
+	NoDifference Difference = 3
 )
 
 // Rule is how a local step moves the iterate by its estimate v = (1/P) sum_p g_p z_p. A round makes
@@ -208,7 +211,7 @@ const (
 var (
 	sharingNames      = []string{"shared", "per-client", "", "groups"} // 2 is not used
 	distributionNames = []string{"", "normal", "rademacher", "sphere", "subspace"}
-	differenceNames   = []string{"", "forward", "central"}
+	differenceNames   = []string{"", "forward", "central", "none"}
 	ruleNames         = []string{"", "sgd", "momentum", "torch-momentum", "adam", "", "sign"}
 	initialNames      = []string{"seeded", "given"}
 	fillNames         = []string{"zero", "uniform", "normal"}

@@ -144,6 +144,10 @@ func (f *Field) Auto(p *Plan) bool {
 	return f.Name == "mu" && p.MuAuto > 0 || f.Name == "step" && p.StepAuto > 0
 }
 
+// absent says whether the plan has no use for the field, so that its value is 0: mu without
+// differences.
+func (f *Field) absent(p *Plan) bool { return f.Name == "mu" && p.Difference == NoDifference }
+
 // fieldByNumber returns the field with a number, or nil.
 func fieldByNumber(number uint64) *Field {
 	for i := range planFields {
@@ -163,7 +167,7 @@ func (f *Field) Check(p *Plan) error {
 			return nil
 		}
 	case "number":
-		if f.hasFloat(float32(has)) || has == 0 && f.Auto(p) {
+		if f.hasFloat(float32(has)) || has == 0 && (f.Auto(p) || f.absent(p)) {
 			return nil
 		}
 	default:

@@ -42,5 +42,5 @@ var localSection = Section{
 			Unit: "share of the step", Usual: "0.1",
 			Doc: "share of the step that step_decay=cosine leaves at the end"},
 		{Number: 91, Name: "step_auto", names: []string{"off", "on"},
-			Doc: "whether devices find step where it is 0, with server_rule=normalized"},
+			Doc: "whether devices find step where it is 0, with server_rule=normalized or cma"},
 	}}

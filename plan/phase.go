@@ -21,7 +21,8 @@ func (p *Plan) Phase(point uint64) uint8 {
 }
 
 // Queries returns the loss evaluations of one device for K local steps with P perturbations: K(P+1)
-// with Forward, 2KP with Central, K(1+Active) with [Surrogate]. [Plan.PhaseQueries] returns the
+// with Forward, 2KP with Central, P with NoDifference, with
+// PerturbationsAuto one more, K(1+Active) with [Surrogate]. [Plan.PhaseQueries] returns the
 // queries of each phase.
 func (p *Plan) Queries(perturbations uint32) uint64 {
 	return uint64(p.Steps) * p.stepQueries(perturbations)
@@ -51,6 +52,8 @@ func (p *Plan) stepQueries(perturbations uint32) uint64 {
 		return 1 + uint64(p.Active)
 	case p.Difference == Forward:
 		return uint64(perturbations) + 1
+	case p.Difference == NoDifference:
+		return uint64(perturbations) + uint64(p.PerturbationsAuto)
 	}
 	return 2 * uint64(perturbations)
 }
@@ -60,6 +63,9 @@ func (p *Plan) stepQueries(perturbations uint32) uint64 {
 // do not count.
 func (p *Plan) StateVectors() int {
 	n, dense := 1+p.ServerRule.Moments()+2*int(p.SubspaceMoves), p.SendsVectors()
+	if p.ServerRule == ServerCMA {
+		n += p.EvolutionVectors()
+	}
 	if p.Rule != SGD && !dense {
 		n++
 	}

@@ -11,7 +11,7 @@ type ProbeFields struct {
 	Mu            float32 // probe distance, absolute, in parameter units
 	MuAuto        uint8   // 1: with Mu = 0 the devices find mu before the next round
 	Steps         uint32  // K, local steps a round
-	Perturbations uint32  // P, directions a step
+	Perturbations uint32  // P, directions a step; with ServerCMA lambda, candidates a round
 	Estimator     Estimator
 	Batch         uint32  // samples a minibatch; 0: all of a device's data
 	SubspaceMoves uint32  // tau, for Subspace: moves that span the subspace
@@ -20,6 +20,7 @@ type ProbeFields struct {
 	Rebase        uint32  // for Pool: rounds until replicas recompute x from its coefficients
 
 	PerturbationSchedule []PerturbationPoint // P, from given rounds on
+	PerturbationsAuto    uint8               // of ServerCMA: 1: the coordinator raises P under noise
 }
 
 var probeSection = Section{
@@ -57,6 +58,8 @@ var probeSection = Section{
 			Doc: "how a device estimates the gradient of its loss"},
 		{Number: 92, Name: "mu_auto", Changeable: true, names: []string{"off", "on"},
 			Doc: "whether devices find mu where it is 0"},
+		{Number: 123, Name: "perturbations_auto", Changeable: true, names: []string{"off", "on"},
+			Doc: "whether noise raises the candidates of server_rule=cma, up to 64 times perturbations"},
 	}}
 
 // A PerturbationPoint sets P from round Round on, until the next point.
@@ -65,11 +68,15 @@ type PerturbationPoint struct {
 	Perturbations uint32 `json:"perturbations"`
 }
 
-// MaxPerturbations returns the largest P of the plan and its schedule.
+// MaxPerturbations returns the largest P of the plan and its schedule; with PerturbationsAuto the
+// largest that noise may make of it.
 func (p *Plan) MaxPerturbations() uint32 {
 	most := p.Perturbations
 	for _, point := range p.PerturbationSchedule {
 		most = max(most, point.Perturbations)
+	}
+	if p.PerturbationsAuto > 0 {
+		most = min(most*MaxGrowth, MaxScalars)
 	}
 	return most
 }

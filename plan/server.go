@@ -10,6 +10,9 @@ type ServerFields struct {
 	ServerV0      float32 // initial value of v and its maximum
 	ServerDecay   float32 // lambda of ServerNormalized
 	LossUnit      float32 // with ServerNormalized: unit of the slopes that devices send; 0: 1
+
+	Covariance Covariance // of ServerCMA
+	Restarts   uint32     // of ServerCMA: restarts, each with twice the candidates; 0: none
 }
 
 var serverSection = Section{
@@ -32,4 +35,8 @@ var serverSection = Section{
 			Doc: "lambda, decay of x by lambda times step, with server_rule=normalized"},
 		{Number: 114, Name: "loss_unit", Changeable: true, max: 1e30, Unit: "losses", Usual: "1000",
 			Doc: "unit of the slopes that devices send, with server_rule=normalized; 0 for 1"},
+		{Number: 122, Name: "covariance", names: covarianceNames,
+			Doc: "what server_rule=cma learns of the loss's shape: a d by d matrix, or a few vectors"},
+		{Number: 124, Name: "restarts", Changeable: true, max: 10, Unit: "restarts", Usual: "3",
+			Doc: "restarts of server_rule=cma, each with twice the candidates, 0 for none"},
 	}}

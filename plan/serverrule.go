@@ -37,13 +37,22 @@ const (
 	// ServerAdaGrad: like ServerAdam, with v += delta^2, so that v never decays: FedAdagrad of Reddi
 	// et al., Adaptive Federated Optimization, with ZO-AdaFL's root (4).
 	ServerAdaGrad ServerRule = 10 // 7 and 9 are never assigned: test vectors have them as unknown
+	// ServerCMA: an evolution strategy. The scalars of a record are mean losses of its candidates,
+	// points around x; the rule ranks them, and moves x, a path p, the rows of [Covariance] and
+	// sigma, the distance of the candidates. StepSize is the first sigma, Perturbations the first
+	// number of candidates. docs/replay.md has the operations in their order. ServerCMA needs plans
+	// with [NoDifference], shared normal directions, one local step and [Mean].
+	ServerCMA ServerRule = 11
 )
 
 // Steps says whether Plan.ServerStep sets the length of the rule's move. For all other rules only
 // Plan.StepSize sets the length.
-func (v ServerRule) Steps() bool { return v != ServerMean && v != ServerNormalized }
+func (v ServerRule) Steps() bool {
+	return v != ServerMean && v != ServerNormalized && v != ServerCMA
+}
 
-// Moments returns the number of vectors that the rule keeps: m, v, the largest v.
+// Moments returns the number of vectors that the rule keeps: m, v, the largest v. The vectors of
+// ServerCMA are no moments: [Plan.EvolutionVectors] counts them.
 func (v ServerRule) Moments() int {
 	switch v {
 	case ServerMomentum, ServerNormalized:
@@ -57,6 +66,6 @@ func (v ServerRule) Moments() int {
 }
 
 var serverRuleNames = []string{"mean", "sgd", "momentum", "adam", "amsgrad", "yogi", "sign",
-	"", "normalized", "", "adagrad"}
+	"", "normalized", "", "adagrad", "cma"}
 
 func (v ServerRule) String() string { return codec.Name(serverRuleNames, int(v)) }

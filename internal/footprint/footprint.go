@@ -25,11 +25,12 @@ type Device struct {
 func Bytes(p *plan.Plan, d Device) uint64 {
 	blocks := Scratch(p) * uint64(max(d.Workers, 1))
 	transit := transitBytes(p) // fetched
-	n := 4*Vectors(p)*p.Dim + 4*prng.BlockLen*blocks + poolBytes(p) + transit
+	n := 4*Vectors(p)*p.Dim + 4*prng.BlockLen*blocks + poolBytes(p) + transit + evolutionBytes(p, d)
 	switch {
 	case d.Passive:
 		return n + 4*uint64(p.Features)
-	case d.Flat && p.Estimator != plan.Surrogate: // its points are flat vectors anyway
+	case d.Flat && p.Estimator != plan.Surrogate && p.ServerRule != plan.ServerCMA:
+		// the points of these two are flat vectors anyway
 		n += 4 * p.Dim
 	}
 	return n + transit + 4*Local(p)*p.Dim + surrogateBytes(p)
@@ -48,6 +49,7 @@ func Cause(p *plan.Plan, d Device) (field string, value uint64) {
 	}{
 		{"features", &less.Features}, {"window", &less.Window}, {"active", &less.Active},
 		{"around", &less.Around}, {"pool", &less.Pool}, {"subspace_moves", &less.SubspaceMoves},
+		{"perturbations", &less.Perturbations}, {"restarts", &less.Restarts},
 	} {
 		whole := *f.at
 		*f.at /= 2

@@ -5,8 +5,12 @@ import "github.com/zofl/zofl/plan"
 // localScalars returns the number of further vectors that a device needs while it measures scalars.
 // If the plan has more than one local step, these are the device's own iterate, momentum and
 // correction.
+// With ServerCMA they are a candidate.
 func localScalars(p *plan.Plan) uint64 {
-	if p.Steps <= 1 {
+	switch {
+	case p.ServerRule == plan.ServerCMA:
+		return 1
+	case p.Steps <= 1:
 		return 0
 	}
 	n := 1 + momenta(p)
@@ -115,4 +119,18 @@ func surrogateBytes(p *plan.Plan) uint64 {
 		numbers += atOnce * d
 	}
 	return 8*numbers + 4*(m*d+2*m) + 4*d*uint64(max(p.Active, p.Around))
+}
+
+// evolutionBytes returns the bytes of the scratch of ServerCMA: z in float32 and y in float64 of a
+// candidate, or with a full covariance of all candidates of a record; in float64 their sums and the
+// path, and with a full covariance M p and a row for each worker.
+func evolutionBytes(p *plan.Plan, d Device) uint64 {
+	if p.ServerRule != plan.ServerCMA {
+		return 0
+	}
+	candidates, vectors := uint64(1), uint64(3)
+	if p.Covariance == plan.FullCovariance {
+		candidates, vectors = p.MaxCandidates(), 4+uint64(max(d.Workers, 1))
+	}
+	return (12*candidates + 8*vectors) * p.Dim
 }

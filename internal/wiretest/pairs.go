@@ -61,6 +61,10 @@ var choices = [][]string{
 	{"length_fit=off", "length_fit=on"},
 	{"server_rule=adagrad"},
 	{"control=svrg"},
+	{"difference=none"},
+	{"server_rule=cma"},
+	{"covariance=full", "covariance=limited"},
+	{"perturbations_auto=off", "perturbations_auto=on"},
 }
 
 // secret stands for a secret run key.
@@ -81,6 +85,10 @@ var needs = map[string][]string{
 	"server_rule=sign":        {"server_step=0.001"},
 	"server_rule=adagrad":     adaGrad,
 	"server_rule=normalized":  {"steps=1", "server_beta1=0.9", "server_beta2=0.99"},
+	"server_rule=cma":         evolution,
+	"difference=none":         evolution,
+	"covariance=limited":      evolution,
+	"perturbations_auto=on":   evolution,
 	"step_auto=on":            {"steps=1", "server_rule=normalized"},
 	"aggregator=trimmed-mean": {"trim=0.4"}, // cuts off one of 3 at either end
 	"aggregator=clipped-mean": {"clip=10"},
@@ -129,6 +137,10 @@ var groups = []string{"sharing=groups", "transport=relay", "groups=random", "gro
 // noisy has the settings of differential privacy.
 var noisy = []string{"dp_clip=1", "dp_noise=1", "dp_delta=1e-5", "max_scalar=1000", "diverge=0",
 	"eval_every=0"}
+
+// evolution has the settings of an evolution strategy.
+var evolution = []string{"steps=1", "perturbations=6", "mu=0", "difference=none",
+	"server_rule=cma", "covariance=limited"}
 
 // boxed keeps all parameters in one box.
 const boxed = `boxes=[{"low":-2,"high":2}]`

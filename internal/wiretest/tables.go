@@ -6,7 +6,7 @@ import (
 )
 
 // Count is the number of vectors.
-const Count = 571
+const Count = 577
 
 //go:embed tables
 var tables embed.FS

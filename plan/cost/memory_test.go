@@ -90,6 +90,13 @@ func TestCostOfVectors(t *testing.T) {
 			ServerFields: plan.ServerFields{ServerRule: plan.ServerAMSGrad},
 		}, 4, 1, 2,
 			0},
+		// 45 rows and the path; z in float32, y, two sums and the path in float64
+		{"cma, limited", plan.Plan{
+			ProbeFields: plan.ProbeFields{Steps: 1, Difference: plan.NoDifference, Perturbations: 45},
+			LocalFields: plan.LocalFields{Rule: plan.SGD},
+			ServerFields: plan.ServerFields{ServerRule: plan.ServerCMA,
+				Covariance: plan.LimitedCovariance},
+		}, 47, 1, 1, (4 + 4*8) * d},
 		{"subspace",
 			plan.Plan{
 				ProbeFields: plan.ProbeFields{Steps: 5, Distribution: plan.Subspace, SubspaceMoves: 5},
@@ -156,9 +163,13 @@ func TestCostOfVectors(t *testing.T) {
 				test.vectors, test.local)
 		}
 		streaming := 4*((test.vectors+test.local)*d+test.blocks*block) + test.bytes
-		if got.Streaming != streaming || got.Flat != streaming+4*d {
+		flat := streaming + 4*d
+		if test.plan.ServerRule == plan.ServerCMA {
+			flat = streaming // its candidates are flat vectors
+		}
+		if got.Streaming != streaming || got.Flat != flat {
 			t.Errorf("%s: got %d and %d bytes, want %d and %d", test.name, got.Streaming, got.Flat,
-				streaming, streaming+4*d)
+				streaming, flat)
 		}
 	}
 }

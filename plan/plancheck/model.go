@@ -1,7 +1,7 @@
 package plancheck
 
 var modelReasons = []reason{
-	{"boxes", "it needs transport=dense",
+	{"boxes", "it needs transport=dense or server_rule=cma",
 		"the mean of models that were kept in a box is no function of mean scalars"},
 	{"max_scalar", "it is below the largest end of a box",
 		"parameters may reach the ends of their boxes, and vectors with larger elements are refused"},

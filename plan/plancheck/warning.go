@@ -27,6 +27,11 @@ func Warnings(p *plan.Plan) (list []string) {
 			"first %d rounds measure. Set more, such as rounds=%d.", p.Rounds, survey.FirstRounds,
 			60*survey.FirstRounds))
 	}
+	if p.ServerRule == plan.ServerCMA && p.Covariance == plan.FullCovariance && p.Dim > slowDim {
+		list = append(list, fmt.Sprintf("covariance=full takes %d products a record on every device, "+
+			"and %[2]d numbers: covariance=limited takes far less.",
+			2*p.Dim*p.Dim*uint64(p.Perturbations), p.Dim*p.Dim))
+	}
 	if text := FoundDecay(p); text != "" {
 		list = append(list, text)
 	}
@@ -81,6 +86,9 @@ func decayText(p *plan.Plan) string {
 		"than the loss. The run takes no step above %.3g, so that a round pulls by a tenth at most. "+
 		"Set step to a number, or server_decay=0.", p.ServerDecay, survey.MostDecay/p.ServerDecay)
 }
+
+// slowDim is the largest model without a warning of the time that covariance=full takes.
+const slowDim = 300
 
 // shortestDeadline is the shortest deadline without a warning, in milliseconds. The author of a
 // smaller number probably meant seconds.

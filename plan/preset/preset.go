@@ -37,7 +37,7 @@ func List() []Info {
 // all returns the presets without the results of their trials in their notes.
 func all() []Info {
 	return slices.Concat(sharedPresets, relayPresets, adaptivePresets,
-		subspacePresets, correctedPresets, densePresets, beyondPresets)
+		subspacePresets, correctedPresets, densePresets, evolutionPresets, beyondPresets)
 }
 
 // Names returns the names of all presets, sorted.

@@ -60,6 +60,8 @@ var papers = map[string]numbers{
 		batch: 32, mu: 1e-3, step: 1e-3, server: plan.ServerAdam},
 	"zofl": {sharing: plan.GroupDirections, transport: plan.Relay, distribution: plan.Rademacher,
 		difference: plan.Forward, k: 1, p: 10, batch: 200, server: plan.ServerNormalized},
+	"cma": {distribution: plan.Normal, difference: plan.NoDifference, k: 1, p: 24, // 4 + 3 ln 1000
+		server: plan.ServerCMA},
 	"zofl-shared": {distribution: plan.Rademacher, difference: plan.Forward, k: 1, p: 10,
 		batch: 200, server: plan.ServerNormalized},
 	"scaffold-2": {distribution: plan.Normal, difference: plan.Forward, k: 10, p: 20,
@@ -309,9 +311,12 @@ func TestNewIsGuarded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := planOf(t, info.Name)
+		want, err := preset.Unbound(info.Name, "r1", 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
 		preset.Guard(want)
-		got.Run, got.RunKey, got.Dim = want.Run, want.RunKey, want.Dim
+		got.RunKey = want.RunKey
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v, want %+v", info.Name, got, want)
 		}

@@ -18,6 +18,7 @@ func TestFrameBytes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		p.PerturbationsAuto = 0 // noise makes longer rounds than the first
 		got := valid.FrameBytes(p)
 		if p.SendsVectors() {
 			if got < wire.MaxHead || got > wire.MaxPiece {

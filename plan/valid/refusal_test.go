@@ -22,7 +22,8 @@ type refusedPlan struct{ field, settings string }
 // refused has a plan for each rule that plancheck explains.
 var refused = slices.Concat(
 	refusedDenseOnly, refusedSeeded, refusedDense, refusedSurrogate, refusedLate,
-	refusedAuto, refusedGroups, refusedRobust, refusedNoise, refusedSecure, refusedRounds)
+	refusedAuto, refusedEvolution, refusedGroups, refusedRobust, refusedNoise, refusedSecure,
+	refusedRounds)
 
 var refusedAuto = []refusedPlan{
 	{"columns", `columns=2 stats=[{"mean":1,"std":1}]`},

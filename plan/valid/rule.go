@@ -246,6 +246,8 @@ func text(p *plan.Plan, name string) any {
 		return *v
 	case *[]plan.Column:
 		return *v
+	case *[]plan.PerturbationPoint:
+		return *v
 	}
 	panic("valid: internal error: a rule that names " + name)
 }

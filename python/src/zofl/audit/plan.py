@@ -36,14 +36,15 @@ _FIELDS = """
 106 secure choice|107 secure_range float|108 dp_of choice|109 roots names *|110 cohort choice|
 111 secure_lists choice|112 prior choice|113 length_fit choice|
 114 loss_unit float *|115 liars uint *|116 best str32 *|117 best_when choice *|
-118 columns uint|119 stats stats *|120 min_delta float *|121 patience uint *
+118 columns uint|119 stats stats *|120 min_delta float *|121 patience uint *|
+122 covariance choice|123 perturbations_auto choice *|124 restarts uint *
 """
 
 CHOICES: dict[str, dict[int, str]] = {
     "initial": {0: "seeded", 1: "given"},
     "sharing": {0: "shared", 1: "per-client", 3: "groups"},
     "distribution": {1: "normal", 2: "rademacher", 3: "sphere", 4: "subspace"},
-    "difference": {1: "forward", 2: "central"},
+    "difference": {1: "forward", 2: "central", 3: "none"},
     "rule": {1: "sgd", 2: "momentum", 3: "torch-momentum", 4: "adam", 6: "sign"},
     "step_decay": {0: "constant", 1: "inverse-sqrt", 2: "cosine", 4: "slow-sqrt"},
     "transport": {0: "mean", 1: "relay", 2: "dense"},
@@ -53,7 +54,7 @@ CHOICES: dict[str, dict[int, str]] = {
     "stop_when": {0: "above", 1: "below"},
     "control": {0: "none", 1: "scaffold-1", 2: "scaffold-2", 4: "svrg"},
     "server_rule": {0: "mean", 1: "sgd", 2: "momentum", 3: "adam", 4: "amsgrad", 5: "yogi",
-                    6: "sign", 8: "normalized", 10: "adagrad"},
+                    6: "sign", 8: "normalized", 10: "adagrad", 11: "cma"},
     "precision": {0: "single", 1: "half", 3: "int8", 4: "int4", 5: "int2"},
     "estimator": {0: "differences", 1: "surrogate"},
     "correction": {0: "inverse", 1: "one", 2: "zero", 3: "theory"},
@@ -70,6 +71,8 @@ CHOICES: dict[str, dict[int, str]] = {
     "cohort": {0: "record", 1: "round"},
     "prior": {0: "mean", 1: "zero"},
     "length_fit": {0: "off", 1: "on"},
+    "covariance": {0: "full", 1: "limited"},
+    "perturbations_auto": {0: "off", 1: "on"},
     "best_when": {0: "auto", 1: "highest", 2: "lowest"},
     "fill": {0: "zero", 1: "uniform", 2: "normal"},
 }

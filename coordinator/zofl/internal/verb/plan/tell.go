@@ -154,7 +154,14 @@ func (s *speech) probe() {
 	if s.Batch > 0 {
 		data = terminal.Count(s.Batch, "sample")
 	}
-	if s.Estimator == plan.Differences {
+	switch {
+	case s.Difference == plan.NoDifference:
+		s.say("In a round all devices evaluate the same %s around the model.",
+			terminal.Count(s.Perturbations, "candidate"))
+		s.sayIf(s.PerturbationsAuto > 0, "Noise raises that, up to %d.", s.MaxPerturbations())
+		s.sayIf(s.Restarts > 0, "Where losses no longer fall, up to %s begin again with twice as many.",
+			terminal.Count(s.Restarts, "restart"))
+	case s.Estimator == plan.Differences:
 		whose := map[plan.Sharing]string{plan.SharedDirections: "that all devices share",
 			plan.PerClient: "of its own", plan.GroupDirections: "that its group shares"}[s.Sharing]
 		s.say("In a round a device makes %s, each along %s %s (%s), by %v differences.",
@@ -204,6 +211,10 @@ func (s *speech) groups() {
 
 func (s *speech) local() {
 	switch {
+	case s.ServerRule == plan.ServerCMA && s.StepSize == 0:
+		s.say("Devices find how far candidates are at first.")
+	case s.ServerRule == plan.ServerCMA:
+		s.say("Candidates are %g away at first, as a standard deviation.", s.StepSize)
 	case s.StepAuto > 0 && s.StepSize == 0:
 		s.say("The first rounds find the step; later it falls with the root of the rounds.")
 	case s.StepDecay != plan.Constant:
@@ -225,6 +236,9 @@ func (s *speech) server() {
 	case plan.ServerNormalized:
 		s.say("The model moves by the mean estimate over its size: a step has the same length whatever " +
 			"the scale of the loss.")
+	case plan.ServerCMA:
+		s.say("The model moves towards the better half of the candidates, and learns how far and in " +
+			"which shape to draw the next.")
 	default:
 		s.say("The model takes the mean move by %s, with a step of %g.", s.ServerRule, s.ServerStep)
 	}
