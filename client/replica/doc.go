@@ -45,6 +45,8 @@
 //	prox           none; a pass over x and its start a step
 //	sphere         a pass over each direction for its norm, made once by a device that
 //	               probed it
+//	cma            d^2+d, of limited (5+3 ln d) d, with boxes 1 d more; a record takes
+//	               d^2 products a candidate, twice
 //	subspace       2 tau d; tau passes over d a step and a probe, and tau^2 products
 //	               an element each tau rounds
 //	relay          C K P directions and scalars a record, of C contributors

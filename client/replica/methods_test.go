@@ -21,8 +21,11 @@ func eventfulScript(t testing.TB, g golden) *script {
 	t.Helper()
 	s := newScript(planOf(t, g.settings))
 	field := "weight_decay"
-	if s.plan.ServerRule == plan.ServerNormalized {
+	switch s.plan.ServerRule {
+	case plan.ServerNormalized:
 		field = "server_decay"
+	case plan.ServerCMA:
+		field = "diverge"
 	}
 	for n := range uint64(g.rounds) {
 		s.round(n + 1)
@@ -44,7 +47,8 @@ func eventfulScript(t testing.TB, g golden) *script {
 func changeable(p *plan.Plan) bool {
 	q := *p
 	q.WeightDecay = 1
-	return valid.Plan(&q) == nil || p.ServerRule == plan.ServerNormalized
+	return valid.Plan(&q) == nil || p.ServerRule == plan.ServerNormalized ||
+		p.ServerRule == plan.ServerCMA
 }
 
 // For every method ApplyAll gives the same state as Apply of each record, however the records are
@@ -100,7 +104,9 @@ func TestMethodsWorkers(t *testing.T) {
 		if len(p.Segments) > 0 {
 			continue
 		}
-		p.Dim = workFor + 4099
+		if p.Dim = workFor + 4099; p.ServerRule == plan.ServerCMA && p.Covariance == plan.FullCovariance {
+			p.Dim = 250
+		}
 		p.InitialDigest, p.Features = nil, min(p.Features, 100) // they fit another number of parameters
 		s := newScript(p)
 		for n := range uint64(min(g.rounds, int(p.SubspaceMoves)+2)) {

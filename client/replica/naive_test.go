@@ -28,6 +28,7 @@ type naive struct {
 	pending              []float32
 	a, b                 []float64
 	products             []float64 // ServerNormalized: V, p1, p2
+	cma                  *naiveEvolution
 	rounds               uint64
 	w                    []float32
 	objects              map[[wire.ObjectLen]byte][]byte
@@ -78,6 +79,8 @@ func newNaive(s *script) *naive {
 		f.moment, f.second = vector(0), vector(p.ServerV0)
 	case plan.ServerAMSGrad:
 		f.moment, f.second, f.peak = vector(0), vector(p.ServerV0), vector(p.ServerV0)
+	case plan.ServerCMA:
+		f.cma = newNaiveEvolution(f)
 	}
 	for range p.SubspaceMoves {
 		f.basis, f.trail = append(f.basis, vector(0)), append(f.trail, vector(0))
@@ -261,6 +264,9 @@ func (f *naive) digest() []byte {
 		}
 	}
 	vectors = append(append(vectors, f.basis...), f.trail...)
+	if f.cma != nil {
+		vectors = append(vectors, f.cma.vectors()...)
+	}
 	root := binary.LittleEndian.AppendUint64([]byte("zofl/1 state\x00"), f.p.Dim)
 	root = binary.LittleEndian.AppendUint32(root, uint32(len(vectors)))
 	for _, v := range vectors {
@@ -276,7 +282,8 @@ func (f *naive) digest() []byte {
 			root = append(root, sum(b)...)
 		}
 	}
-	if f.p.Control != plan.NoControl || f.p.Pool > 0 || f.w != nil || f.products != nil {
+	if f.p.Control != plan.NoControl || f.p.Pool > 0 || f.w != nil || f.products != nil ||
+		f.cma != nil {
 		registers := f.registers()
 		root = binary.LittleEndian.AppendUint32(root, uint32(len(registers)))
 		for _, v := range registers {
@@ -294,6 +301,10 @@ func (f *naive) digest() []byte {
 
 func (f *naive) registers() (list []uint64) {
 	switch {
+	case f.cma != nil && f.cma.limited:
+		list = []uint64{math.Float64bits(f.cma.sigma), f.cma.records}
+	case f.cma != nil:
+		list = []uint64{math.Float64bits(f.cma.sigma)}
 	case f.w != nil:
 		list = append(list, f.pendingN)
 		for _, v := range f.w {

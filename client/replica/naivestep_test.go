@@ -25,6 +25,10 @@ func (f *naive) round(n uint64, r *wire.Round) {
 		f.normalized(n, r)
 		return
 	}
+	if f.cma != nil {
+		f.evolve(n, r)
+		return
+	}
 	older := f.older(n, r)
 	f.coefficients(n, r)
 	base := slices.Clone(f.x)

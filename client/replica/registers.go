@@ -11,7 +11,7 @@ import (
 // hasRegisters reports whether the plan's state has registers at any time.
 func hasRegisters(p *plan.Plan) bool {
 	return p.Control != plan.NoControl || p.Pool > 0 || p.Estimator == plan.Surrogate ||
-		p.ServerRule == plan.ServerNormalized
+		p.ServerRule == plan.ServerNormalized || p.ServerRule == plan.ServerCMA
 }
 
 // registers returns the numbers of the state that no vector holds, in the order of its digest, any
@@ -21,6 +21,7 @@ func hasRegisters(p *plan.Plan) bool {
 //   - ScaffoldPoint, SVRG between their phases: the phase-1 record, then the bits of its scalars.
 //   - Pool: the bits of the coefficients a, then the bits of b.
 //   - ServerNormalized: the bits of V, p1 and p2.
+//   - ServerCMA: the bits of sigma; with a limited covariance, the number of records.
 func (r *Replica) registers() []uint64 {
 	switch {
 	case r.plan.Estimator == plan.Surrogate:
@@ -40,6 +41,8 @@ func (r *Replica) registers() []uint64 {
 	case r.normalizes():
 		n := &r.running
 		return []uint64{digest.Bits64(n.V), digest.Bits64(n.P1), digest.Bits64(n.P2)}
+	case r.evolution != nil:
+		return r.evolutionRegisters()
 	}
 	return nil
 }
@@ -71,6 +74,8 @@ func canHave(p *plan.Plan, registers int) bool {
 		return registers == 2*(int(p.Pool)+1)
 	case p.ServerRule == plan.ServerNormalized:
 		return registers == 3
+	case p.ServerRule == plan.ServerCMA:
+		return registers == 1+int(p.Covariance)
 	}
 	return registers == 0
 }
@@ -102,6 +107,8 @@ func (r *Replica) restore(list []uint64) bool {
 		n.V, n.P1, n.P2 = math.Float64frombits(list[0]), math.Float64frombits(list[1]),
 			math.Float64frombits(list[2])
 		return n.Can()
+	case r.evolution != nil:
+		return r.restoreEvolution(list)
 	}
 	return true
 }

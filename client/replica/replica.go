@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/zofl/zofl/client/replica/internal/evolution"
 	"github.com/zofl/zofl/client/replica/internal/layout"
 	"github.com/zofl/zofl/client/replica/internal/server"
 	"github.com/zofl/zofl/plan"
@@ -125,10 +126,12 @@ type Replica struct {
 	x, m         []float32
 	control      []float32 // ScaffoldMean: S
 	server       server.State
-	running      server.Running // of ServerNormalized
-	basis, trail [][]float32    // Subspace: Q, and the last moves
-	population   uint32         // ScaffoldMean: N
-	pending      pending        // ScaffoldPoint, Surrogate: phase 1
+	running      server.Running   // of ServerNormalized
+	basis, trail [][]float32      // Subspace: Q, and the last moves
+	evolution    *evolution.State // of ServerCMA, and its vectors
+	learned      [][]float32
+	population   uint32  // ScaffoldMean: N
+	pending      pending // ScaffoldPoint, Surrogate: phase 1
 	pool         *pool
 
 	// With transport=dense, control is c of scaffold-1 or of scaffold-2.
@@ -359,5 +362,8 @@ func (r *Replica) change(c *plan.Change) error {
 		return err
 	}
 	r.plan, r.hasScratch = p, false
+	if r.evolution != nil {
+		r.resize(c)
+	}
 	return nil
 }

@@ -24,11 +24,13 @@ type scalarTransport interface {
 }
 
 func transportOf(p *plan.Plan) transport {
-	switch p.Transport {
-	case plan.Relay:
+	switch {
+	case p.Transport == plan.Relay:
 		return relayTransport{}
-	case plan.DenseVectors:
+	case p.Transport == plan.DenseVectors:
 		return denseTransport{}
+	case p.ServerRule == plan.ServerCMA:
+		return evolutionTransport{}
 	}
 	return meanTransport{}
 }

@@ -30,6 +30,9 @@ func (r *Replica) allocate(p *plan.Plan, runKey []byte, x []float32) {
 		r.basis, r.trail = append(r.basis, vector(true)), append(r.trail, vector(true))
 	}
 	r.columns = make([][]float32, len(r.trail))
+	if p.ServerRule == plan.ServerCMA {
+		r.evolve()
+	}
 	if p.SubspaceMoves > 0 {
 		r.afterRound = append(r.afterRound, r.updateBasis)
 	}
@@ -43,7 +46,8 @@ func (r *Replica) allocate(p *plan.Plan, runKey []byte, x []float32) {
 }
 
 // vectors returns the vectors of the state in the order of its digest: x, m, S or c, the
-// server rule's m, v and largest v, the basis, the trail.
+// server rule's m, v and largest v, the basis, the trail; with cma the unfolded x, the path, the
+// rows.
 func (r *Replica) vectors() [][]float32 {
 	vectors := [][]float32{r.x}
 	for _, v := range [][]float32{r.m, r.control} {
@@ -51,5 +55,5 @@ func (r *Replica) vectors() [][]float32 {
 			vectors = append(vectors, v)
 		}
 	}
-	return slices.Concat(vectors, r.server.Vectors(), r.basis, r.trail)
+	return slices.Concat(vectors, r.server.Vectors(), r.basis, r.trail, r.learned)
 }
