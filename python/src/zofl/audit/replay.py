@@ -61,6 +61,9 @@ class Applied:
             return
         if plan.server_rule == "normalized":
             self.normalized()
+        elif state.evolution is not None:
+            state.evolution.apply(state.vectors["x"], self.terms.key(state.n),
+                                  plan.perturbations, self.part(0).g[0])
         else:
             self.local_steps()
         state.rounds += 1

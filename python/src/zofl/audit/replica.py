@@ -61,6 +61,8 @@ class Replica:
             changed = state.plan.changed(r.values)
             check_plan(changed)
             state.plan = changed
+            if state.evolution is not None and r.values.get("step", 0) > 0:
+                state.evolution.sigma = np.float64(np.float32(changed.step))
         elif r.kind == records.END:
             state.ended = True
         elif r.round is not None:
@@ -136,6 +138,12 @@ def check_plan(plan: Plan) -> None:
         raise LogError("the plan has a pool with fields that exclude it")
     if plan.server_rule == "normalized" and not (simple and scalars_travel and plan.steps == 1):
         raise LogError("the plan has server_rule=normalized with fields that exclude it")
+    if plan.server_rule == "cma":
+        if not (simple and plan.transport == "mean" and plan.steps == 1 and not plan.late
+                and plan.distribution == "normal" and plan.rule == "sgd"):
+            raise LogError("the plan has server_rule=cma with fields that exclude it")
+        if plan.covariance == "full" and plan.dim > 1000:
+            raise LogError(f"the plan has covariance=full of {plan.dim} parameters")
     if plan.control != "none" and plan.transport == "relay":
         raise LogError("the plan has control variates with transport=relay")
     if scalars_travel and plan.rule in ("adam", "sign"):
@@ -157,10 +165,13 @@ def check(state: State, r: Round) -> None:
     plan = state.plan
     if r.step < 0 or (r.step == 0 and plan.server_rule != "normalized"):
         raise LogError(f"a step of {r.step}")
-    if r.factor <= 0 or (r.factor != 1 and plan.server_rule in ("mean", "normalized")):
+    if r.factor <= 0 or (r.factor != 1 and plan.server_rule in ("mean", "normalized", "cma")):
         raise LogError(f"a factor of {r.factor}")
     if r.perturbations == 0:
         raise LogError("no perturbations")
+    if plan.server_rule == "cma" and (np.float32(r.step) != np.float32(plan.step)
+                                      or not 4 <= r.perturbations <= most_candidates(plan)):
+        raise LogError(f"{r.perturbations} candidates of step {r.step}")
     phase = 0 if not two_phases(plan) else 2 if state.phase else 1
     if r.phase != phase:
         raise LogError(f"phase {r.phase}, not {phase}")
@@ -172,6 +183,12 @@ def check(state: State, r: Round) -> None:
             raise LogError("not the vector alone that a dense round has")
         return
     check_terms(plan, r)
+
+
+def most_candidates(plan: Plan) -> int:
+    """The most candidates of a round of server_rule=cma."""
+    grown = plan.perturbations * (64 if plan.perturbations_auto == "on" else 1)
+    return int(min(grown << min(plan.restarts, 16), 14 << 10))
 
 
 def check_terms(plan: Plan, r: Round) -> None:

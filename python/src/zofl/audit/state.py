@@ -10,6 +10,7 @@ import numpy as np
 from . import digest
 from .directions import F32, INITIAL, NORMAL, UNIFORM, Address, directions, record_key
 from .errors import LogError
+from .evolution import Boxes, Evolution
 from .plan import CHOICES, Plan
 from .pool import Pool
 
@@ -92,7 +93,18 @@ def names(plan: Plan) -> list[str]:
 
 def has_registers(plan: Plan) -> bool:
     return bool(plan.control != "none" or plan.pool or plan.estimator == "surrogate"
-                or plan.server_rule == "normalized")
+                or plan.server_rule in ("normalized", "cma"))
+
+
+def evolution(plan: Plan, x: F32) -> Evolution:
+    """What server_rule=cma keeps beside x, at first."""
+    scale, ends = np.ones(plan.dim), Boxes(*np.zeros((3, plan.dim)))
+    for s in segments(plan):
+        scale[s.start : s.stop] = s.step_scale
+    for low, high, part in boxes(plan):
+        ends.low[part], ends.high[part] = low, high
+    ends.side = ends.high - ends.low
+    return Evolution.of(plan, x, scale, ends if plan.boxes else None)
 
 
 @dataclass
@@ -119,6 +131,7 @@ class State:
     v: np.float64 = np.float64(0)
     p1: np.float64 = np.float64(1)
     p2: np.float64 = np.float64(1)
+    evolution: Evolution | None = None
     missing: dict[str, bytes] = field(default_factory=dict)  # digests of vectors not at hand
 
     def copy(self) -> State:
@@ -140,11 +153,15 @@ class State:
             self.w = np.zeros(plan.features, np.float32)
         if plan.pool:
             self.pool = Pool.of(plan)
+        if plan.server_rule == "cma":
+            self.evolution = evolution(plan, x)
 
     def all_vectors(self) -> list[F32]:
         out = [self.vectors[name] for name in names(self.plan)]
         if self.basis is not None and self.trail is not None:
             out += list(self.basis) + list(self.trail)
+        if self.evolution is not None:
+            out += self.evolution.vectors()
         return out
 
     def registers(self) -> list[int] | None:
@@ -166,6 +183,9 @@ class State:
             out += [] if self.pool.b is None else [digest.bits64(c) for c in self.pool.b]
         if plan.server_rule == "normalized":
             out += [digest.bits64(c) for c in (self.v, self.p1, self.p2)]
+        if self.evolution is not None:
+            out.append(digest.bits64(self.evolution.sigma))
+            out += [self.evolution.records] * self.evolution.limited
         return out
 
     def digest(self) -> bytes | None:

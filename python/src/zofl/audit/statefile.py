@@ -176,5 +176,9 @@ def _registers(state: State, words: list[int]) -> None:
             state.pool.b = floats64(plan.pool + 1)
     if plan.server_rule == "normalized":
         state.v, state.p1, state.p2 = floats64(3)
+    if state.evolution is not None:
+        state.evolution.sigma = floats64(1)[0]
+        if state.evolution.limited:
+            state.evolution.records = int(floats64(1).view(np.uint64)[0])
     if left:
         raise LogError(f"{len(words)} registers in a state file")
