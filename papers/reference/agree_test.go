@@ -104,6 +104,8 @@ func (r *run) follow(t *testing.T) {
 		case record.Kind == wire.KindPlan:
 			start = f.coordinates(at.Params())
 			s, r.doubts = fleet.NewState(start), map[int]bool{}
+			s.Evolution = NewEvolution(int(p.Dim), int(p.Perturbations), float64(p.StepSize),
+				p.Covariance == plan.LimitedCovariance)
 		case record.Kind == wire.KindRound && record.Round.Phase == 1:
 			first = contributors(p, r.slots, record.N, record.N, nil)
 		case record.Kind == wire.KindRound:
@@ -144,7 +146,8 @@ func schedule(p *plan.Plan, r *Round, number uint64) {
 	if p.StepDecay == plan.InverseSqrt {
 		r.Eta /= math.Sqrt(float64(number))
 	}
-	if r.Factor = 1; p.ServerRule == plan.ServerMean || p.ServerRule == plan.ServerNormalized {
+	if r.Factor = 1; p.ServerRule == plan.ServerMean || p.ServerRule == plan.ServerNormalized ||
+		p.ServerRule == plan.ServerCMA {
 		r.Eta *= share(p, float64(number))
 	} else {
 		r.Factor = share(p, float64(number))
@@ -200,7 +203,7 @@ func (r *run) gain() float64 {
 	p := r.plan
 	alpha := float64(p.ServerStep)
 	switch p.ServerRule {
-	case plan.ServerMean, plan.ServerSign, plan.ServerNormalized:
+	case plan.ServerMean, plan.ServerSign, plan.ServerNormalized, plan.ServerCMA:
 		return 1
 	case plan.ServerSGD:
 		return max(1, alpha)

@@ -77,6 +77,7 @@ type State struct {
 	C       []float64   // Dense: c
 
 	Normalized Normalized // the rule of that name
+	Evolution  *Evolution // the rule of that name
 }
 
 // NewState returns the state of round 0 at x.
@@ -122,8 +123,12 @@ func (f *Fleet) Round(s *State, r *Round) {
 	if f.Tau > 0 && r.R >= f.Tau && r.R%f.Tau == 0 {
 		s.Q = DroppingQR(s.Moves)
 	}
-	if f.Server.Rule == NormalizedRule {
+	switch f.Server.Rule {
+	case NormalizedRule:
 		s.X = f.normalized(s, r)
+		return
+	case EvolutionRule:
+		s.X = f.evolve(s, r)
 		return
 	}
 	end := f.mean(s, r)

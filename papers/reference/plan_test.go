@@ -68,6 +68,10 @@ func size(p *plan.Plan) {
 		p.Sharing = plan.PerClient
 		preset.Fit(p)
 	}
+	if p.Difference == plan.NoDifference {
+		p.Mu, p.StepSize, p.PerturbationsAuto = 0, 0.3, 0
+		p.Perturbations = plan.Candidates(p.Dim)
+	}
 	if p.Distribution == plan.Sphere {
 		p.Mu *= float32(math.Sqrt(float64(p.Dim)))
 	}

@@ -25,6 +25,7 @@ const (
 
 	NormalizedRule Rule = 8  // [Normalized], of no delta
 	AdaGrad        Rule = 10 // Adam with v + delta^2: FedAdagrad
+	EvolutionRule  Rule = 11 // [Evolution], of no delta
 )
 
 // Times returns the rule with alpha multiplied by factor.
