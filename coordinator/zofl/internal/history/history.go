@@ -102,15 +102,20 @@ func (h *History) Last() (round, evaluated *Point) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := len(h.points) - 1; i >= 0 && (round == nil || evaluated == nil); i-- {
-		p := h.points[i]
+		p := &h.points[i]
 		if round == nil && p.IsRound() && p.Phase != 1 {
-			round = &p
+			round = copied(p)
 		}
 		if evaluated == nil && p.Evaluation != nil {
-			evaluated = &p
+			evaluated = copied(p)
 		}
 	}
 	return round, evaluated
+}
+
+func copied(p *Point) *Point {
+	c := *p
+	return &c
 }
 
 // find returns the index at which the point of a record is or would be, and whether it is there.

@@ -52,7 +52,6 @@ function own() {
   panels.digests(store);
   panels.plan(store);
   controls.show();
-  spread.look(base, store.fleet);
 }
 
 function take(name, data) {
@@ -65,6 +64,7 @@ function take(name, data) {
   if (data.fleet) {
     fleet.summary(store.fleet);
     fleet.refresh();
+    spread.look(base, store.fleet);
   }
   draw();
 }

@@ -20,18 +20,25 @@ export class Spread {
     this.root = document.getElementById("spread");
     this.parts = new Map();
     this.base = "";
-    this.at = -every;
+    this.at = -every; // of the last look
+    this.next = null; // the timer of the next one
   }
 
-  // look fetches the histograms of a fleet that is large enough, at most every few seconds.
-  async look(base, fleet) {
+  // look fetches the histograms of a fleet that is large enough, now or once the last look is old
+  // enough. The page calls it when a round may have changed them.
+  look(base, fleet) {
     const large = Boolean(fleet) && fleet.members >= leastDevices;
     this.root.hidden = !large;
-    if (!large || base === this.base && performance.now() - this.at < every) return;
     this.base = base;
+    if (!large || this.next) return;
+    this.next = setTimeout(() => this.#fetch(), this.at + every - performance.now());
+  }
+
+  async #fetch() {
+    this.next = null;
     this.at = performance.now();
     try {
-      const response = await fetch(`${base}/histograms`, { headers: headers(), cache: "no-store" });
+      const response = await fetch(`${this.base}/histograms`, { headers: headers(), cache: "no-store" });
       if (!response.ok) return;
       for (const h of (await response.json()).histograms) this.#show(h);
     } catch { /* the next look asks again */ }
