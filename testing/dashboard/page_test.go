@@ -158,6 +158,7 @@ func TestPage(t *testing.T) {
 		t.Errorf("with a wrong token the run is %s", state)
 	}
 	p.click("#ask-cancel")
+	p.until(`!document.getElementById("ask").open`) // what is behind it takes no clicks
 
 	p.do(chromedp.Navigate(s.Page + "#token=" + s.Token))
 	p.until(`location.hash === ""`)
