@@ -36,7 +36,7 @@ func Experiment() lab.Experiment {
 		Paper: "ZO-AdaFL, section 5, figures 2 and 3, Table 2",
 		Long: "some 3 hours for each of three seeds; with --short --rounds 600 a quarter of an hour " +
 			"for one seed of a set",
-		Takes: []string{"rounds", "tasks"},
+		Takes: []string{"rounds", "tasks", "arm"},
 		Do: func(t *lab.Trial) error {
 			s, err := sizeOf(t.Env)
 			if err != nil {
@@ -58,6 +58,8 @@ type size struct {
 	every  uint64 // rounds between measurements of the perturbation
 	steps  []uint32
 	asked  []int
+	// methods are those to run. Fewer than all make no sweeps and no claims.
+	methods []method
 	// dzopa and zones are the step sizes to try for the baselines, because the paper gives none. The
 	// report contains the best step size of each, by attack loss and distortion.
 	dzopa, zones []float64
@@ -82,6 +84,9 @@ func sizeOf(e *lab.Env) (s size, err error) {
 	s.seeds = e.SeedsOr(3)
 	s.sets, err = lab.Pick("tasks", []string{figures2, "fashion-mnist"},
 		func(set string) string { return set }, e.Tasks, nil)
+	if err == nil {
+		s.methods, err = lab.Pick("arm", methods, func(m method) string { return m.tag }, e.Arms, nil)
+	}
 	return s, err
 }
 
@@ -147,6 +152,9 @@ func (x *trial) all() error {
 			return err
 		}
 	}
+	if len(x.size.methods) < len(methods) {
+		return nil
+	}
 	if x.sets[0].name == figures2 {
 		if err := x.sweep(x.sets[0]); err != nil {
 			return err
@@ -159,16 +167,20 @@ func (x *trial) all() error {
 // compare runs the four methods on a data set, with the same number of losses a round for each
 // method. In a round of ZONE-S a single client computes all these losses.
 func (x *trial) compare(s *set) (err error) {
-	for _, m := range []method{ada, fedZO} {
-		if s.curves[m], err = x.fleet(s, m, x.size.k, x.size.among, x.size.rounds); err != nil {
+	for _, m := range x.size.methods {
+		switch m {
+		case dzopa:
+			s.curves[m], err = x.best(s, m, x.size.dzopa)
+		case zones:
+			s.curves[m], err = x.best(s, m, x.size.zones)
+		default:
+			s.curves[m], err = x.fleet(s, m, x.size.k, x.size.among, x.size.rounds)
+		}
+		if err != nil {
 			return err
 		}
 	}
-	if s.curves[dzopa], err = x.best(s, dzopa, x.size.dzopa); err != nil {
-		return err
-	}
-	s.curves[zones], err = x.best(s, zones, x.size.zones)
-	return err
+	return nil
 }
 
 // sweep varies K and the clients a round. sweep does not repeat the runs of compare.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/zofl/zofl/papers/attack"
 	"github.com/zofl/zofl/papers/lab"
+	"github.com/zofl/zofl/papers/lab/labtest"
 	"github.com/zofl/zofl/papers/run"
 	"github.com/zofl/zofl/plan/valid"
 )
@@ -22,7 +23,7 @@ func tinyAttack(t *testing.T, dir string) *trial {
 		sets: []string{"mnist", "fashion-mnist"}, epochs: 3, k: 4, among: 2, rounds: 4,
 		sweep: 2, every: 2,
 		steps: []uint32{2, 4}, asked: []int{2, 3}, dzopa: []float64{5e-3, 5e-2},
-		zones: []float64{5e-3}, seeds: 1,
+		zones: []float64{5e-3}, methods: methods, seeds: 1,
 	}
 	return newTrial(lab.NewTrial(t.Context(), &lab.Env{Generated: 1500, Dir: dir, Logf: t.Logf}, id),
 		size)
@@ -46,6 +47,7 @@ func TestAttack(t *testing.T) {
 			t.Errorf("%s: no figures: %s", c.Claim, c.Figures)
 		}
 	}
+	labtest.Untold(t, x.Report, 2+1+1+2) // the sweeps, the ends of both sets and Table 2
 	s := x.sets[0]
 	for _, m := range methods {
 		c := s.curves[m]

@@ -17,6 +17,7 @@ func TestGuards(t *testing.T) {
 	if len(r.Summary.Rows) != 12 || len(r.Claims) != 8 {
 		t.Fatalf("%d rows and %d claims, want 12 and 8", len(r.Summary.Rows), len(r.Claims))
 	}
+	labtest.Untold(t, r, 8)
 	final := func(row int) string { return r.Summary.Rows[row][2] }
 	if final(0) == final(8) || final(8) == final(9) {
 		t.Errorf("accuracies %s without guards, %s with defaults; by samples %s, with a bound on "+

@@ -24,6 +24,7 @@ func TestGrid(t *testing.T) {
 		!strings.Contains(text, "P=10: more local steps") {
 		t.Errorf("claims\n%s", text)
 	}
+	labtest.Untold(t, r, 2)
 	if n := len(r.Table.Rows); n != 3*2 {
 		t.Errorf("%d rows, want 2 rounds of 3 cells", n)
 	}

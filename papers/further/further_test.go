@@ -23,6 +23,7 @@ func TestFurther(t *testing.T) {
 		t.Errorf("%d rows, %d columns, %d claims, want 3, 4 and 2: %+v", len(first.Summary.Rows),
 			len(first.Summary.Columns), len(first.Claims), first.Summary)
 	}
+	labtest.Untold(t, first, 2)
 	if !first.Screened || strings.Contains(first.Summary.Columns[0], "spared spared") {
 		t.Errorf("not marked as screened: %+v", first.Summary.Columns)
 	}

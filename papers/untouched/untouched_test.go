@@ -32,6 +32,7 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("%d runs, %d claims, %d rows, want 18, 1 and 2: %+v",
 			len(first.Table.Rows), len(first.Claims), len(first.Summary.Rows), first.Claims)
 	}
+	labtest.Untold(t, first, 1)
 	files, err := filepath.Glob(filepath.Join(dir, "defaults", "*", "*.json"))
 	if err != nil || len(files) != 18 {
 		t.Fatalf("%d scores are saved, %v", len(files), err)

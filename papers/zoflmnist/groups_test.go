@@ -21,6 +21,7 @@ func TestGroups(t *testing.T) {
 		t.Fatalf("%d claims and %d rows, want 8 and 10: %+v", len(r.Claims), len(r.Summary.Rows),
 			r.Claims)
 	}
+	labtest.Untold(t, r, 8)
 	for i, title := range []string{"random groups", "groups by sketches"} {
 		if c := r.Claims[i]; !strings.HasPrefix(c.Claim, title) || !strings.Contains(c.Figures, "IID") {
 			t.Errorf("claim %d is %+v, want %s against own directions, with IID", i, c, title)

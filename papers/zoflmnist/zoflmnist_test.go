@@ -36,6 +36,7 @@ func TestMNISTShort(t *testing.T) {
 		t.Errorf("%d claims, %d rows, %d more figures, want 2, 2 and 1: %+v",
 			len(r.Claims), len(r.Summary.Rows), len(r.More), r.Claims)
 	}
+	labtest.Untold(t, r, 2)
 	again := labtest.Run(t, Experiment(), e(dir))
 	if !slices.EqualFunc(r.Table.Rows, again.Table.Rows, slices.Equal[[]string]) {
 		t.Errorf("from the logs:\n%v\nbefore:\n%v", again.Table.Rows, r.Table.Rows)

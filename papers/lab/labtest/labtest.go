@@ -47,6 +47,20 @@ func AllHold(t *testing.T, r *lab.Report, claims int) {
 	}
 }
 
+// Untold checks that a report says of so many claims that the run is too short for them.
+func Untold(t *testing.T, r *lab.Report, claims int) {
+	t.Helper()
+	n := 0
+	for _, c := range r.Claims {
+		if c.TooShort != "" {
+			n++
+		}
+	}
+	if n != claims {
+		t.Errorf("the run is too short for %d claims, want %d: %+v", n, claims, r.Claims)
+	}
+}
+
 // Stopped runs the short form of an experiment on generated digits, and cancels the experiment at
 // its first line of progress. Stopped returns the report of the results so far.
 func Stopped(t *testing.T, x lab.Experiment, generated int) *lab.Report {
