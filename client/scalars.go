@@ -8,6 +8,7 @@ import (
 	"github.com/zofl/zofl/client/internal/probe"
 	"github.com/zofl/zofl/client/internal/retry"
 	"github.com/zofl/zofl/internal/grouping"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -48,12 +49,13 @@ func (c *Client) sendScalars(
 	return c.sendReply(ctx, round, r)
 }
 
-// putScalars puts the scalars of a round into a contribution. In runs with step_auto, control
-// variates or groups, putScalars also adds the fields that follow the scalars.
+// putScalars puts the scalars of a round into a contribution. In runs with step_auto,
+// perturbations_auto, control variates or groups, putScalars also adds the fields that follow the
+// scalars.
 func (c *Client) putScalars(r *wire.Reply, a *arrival, found *probe.Result) {
 	p := c.follower.Plan()
 	r.Values = slices.Clone(found.Sent)
-	if p.StepAuto > 0 {
+	if p.StepAuto > 0 && p.ServerRule != plan.ServerCMA || p.PerturbationsAuto > 0 {
 		r.Rest = survey.Slope(found.Slope)
 	}
 	switch {

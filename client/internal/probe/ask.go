@@ -34,6 +34,14 @@ func (e *estimation) anyAt(i int, mu float32, p int) (f float64, err error) {
 // atVector returns the loss at a vector. The vector is query p of the step, and point i of the last
 // call of a batched objective.
 func (e *estimation) atVector(x []float32, i, p int) (f float64, err error) {
+	if f, err = e.anyAtVector(x, i, p); err != nil {
+		return 0, err
+	}
+	return f, e.finite(f, e.place.k, p)
+}
+
+// anyAtVector is like atVector, but the loss need not be finite.
+func (e *estimation) anyAtVector(x []float32, i, p int) (f float64, err error) {
 	switch pr := e.prober; {
 	case pr.batched != nil:
 		f = e.losses[i]
@@ -44,10 +52,7 @@ func (e *estimation) atVector(x []float32, i, p int) (f float64, err error) {
 		copy(probe, x)
 		f, err = e.askFlat(probe, p)
 	}
-	if err != nil {
-		return 0, err
-	}
-	return f, e.finite(f, e.place.k, p)
+	return f, err
 }
 
 // askFlat calls a flat objective at a vector.

@@ -42,10 +42,11 @@ func (d *differentiator) init(o objective.Objective, workers int) {
 	}
 }
 
-// serves says whether the objective can compute what a plan asks for. A surrogate needs losses, and
-// the app gives no gradient of a single class.
+// serves says whether the objective can compute what a plan asks for. A surrogate and a ranking
+// need losses, and the app gives no gradient of a single class.
 func (d *differentiator) serves(p *plan.Plan) bool {
-	return d.projector != nil && p.Estimator == plan.Differences && p.Classes == 0
+	return d.projector != nil && p.Estimator == plan.Differences && p.Classes == 0 &&
+		p.Difference != plan.NoDifference
 }
 
 // calls returns the calls of the app for a step of P perturbations.

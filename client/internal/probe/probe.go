@@ -66,7 +66,10 @@ type buffers struct {
 	firstPhase []float32 // scaffold-1: scalars of a phase 1 that this device missed
 	reference  []float32 // svrg: scalars of a step at the round's first point
 	losses     []float64 // batched: at the points of a step
-	vector     []float32 // with transport=dense: the vector to send
+	all        []float64 // cma: at a record's candidates
+	candidates [][]float32
+	points     [][]float32 // cma: those that a batched objective gets together
+	vector     []float32   // with transport=dense: the vector to send
 }
 
 // New returns a prober. The prober of a passive replica has no objective and no tasks.

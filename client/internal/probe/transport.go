@@ -28,12 +28,14 @@ type transport interface {
 	keeps(plan *plan.Plan) bool
 }
 
-func transportOf(plan *plan.Plan) transport {
-	if plan.SendsVectors() {
+func transportOf(pl *plan.Plan) transport {
+	switch {
+	case pl.SendsVectors():
 		return vectors{}
-	}
-	if plan.Classes > 0 {
+	case pl.Classes > 0:
 		return classes{}
+	case pl.Difference == plan.NoDifference:
+		return candidates{}
 	}
 	return scalars{}
 }
