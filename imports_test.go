@@ -160,6 +160,7 @@ var allowed = map[string][]string{
 		module + "/wire/secagg", module + "/coordinator/runlog",
 		module + "/coordinator/internal/aggregate", module + "/coordinator/internal/grouping",
 		module + "/coordinator/internal/policy", module + "/coordinator/internal/stepsize",
+		module + "/coordinator/internal/cma",
 		module + "/coordinator/internal/secagg", module + "/coordinator/internal/median",
 	},
 	// What a record makes of contributions: no clock, cohort, attempt or network.
@@ -189,6 +190,10 @@ var allowed = map[string][]string{
 	"coordinator/internal/perclass": {
 		module + "/plan", module + "/wire", module + "/internal/perclass",
 		module + "/internal/grouping", module + "/prng", module + "/coordinator/internal/gather",
+	},
+	"coordinator/internal/cma": {
+		module + "/plan", module + "/wire", module + "/wire/survey", module + "/coordinator/runlog",
+		module + "/coordinator/internal/policy",
 	},
 	"coordinator/internal/stepsize": {
 		module + "/plan", module + "/wire", module + "/wire/survey", module + "/coordinator/runlog",
@@ -231,7 +236,7 @@ var impure = []string{"context", "crypto/rand", "math/rand", "math/rand/v2", "ne
 // TestPure: what rounds are made of knows no clock, goroutine, chance or file.
 func TestPure(t *testing.T) {
 	for _, dir := range []string{"coordinator/internal/engine", "coordinator/internal/gather",
-		"coordinator/internal/digests", "coordinator/internal/stepsize",
+		"coordinator/internal/digests", "coordinator/internal/stepsize", "coordinator/internal/cma",
 		"coordinator/internal/grouping", "coordinator/internal/robust",
 		"coordinator/internal/presence", "coordinator/internal/secagg",
 		"coordinator/internal/contribution", "coordinator/internal/perclass",

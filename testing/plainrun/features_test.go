@@ -52,7 +52,7 @@ var features = []feature{
 		[]string{"coordinator/internal/evaluation"}},
 	{"evolution strategies",
 		func(p *plan.Plan) bool { return p.ServerRule == plan.ServerCMA },
-		[]string{"client/replica/internal/evolution"}},
+		[]string{"client/replica/internal/evolution", "coordinator/internal/cma"}},
 	{"surrogates",
 		func(p *plan.Plan) bool { return p.Estimator == plan.Surrogate },
 		[]string{"internal/surrogate"}},

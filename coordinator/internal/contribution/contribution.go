@@ -23,7 +23,7 @@ type Checker struct {
 // Scalars reads a contribution into dst: a block of scalars for each step, or for each class where
 // the plan has classes.
 func (d *Checker) Scalars(dst *[]float32, r *wire.Reply, steps, perturbations int) (fault *uint64) {
-	slope, good := float32(0), d.Plan.StepAuto == 0
+	slope, good := float32(0), d.Plan.StepAuto == 0 || d.Plan.ServerRule == plan.ServerCMA
 	if len(r.Rest) > 0 {
 		if _, control := r.Control(); !control { // which no answer to a survey has, and no slope
 			slope, good = d.slopeOf(r.Rest)
@@ -51,7 +51,8 @@ func (d *Checker) Scalars(dst *[]float32, r *wire.Reply, steps, perturbations in
 // survey, or lacks the slope that the plan asks for.
 func (d *Checker) slopeOf(rest []byte) (slope float32, good bool) {
 	slope, ok := survey.SlopeOf(rest)
-	return slope, survey.Answered(rest) == survey.None && (ok || d.Plan.StepAuto == 0)
+	return slope, survey.Answered(rest) == survey.None && (ok || d.Plan.StepAuto == 0 ||
+		d.Plan.ServerRule == plan.ServerCMA)
 }
 
 // read decodes blocks of P scalars into the memory of dst, and returns the largest |v| as

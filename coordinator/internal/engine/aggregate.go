@@ -11,6 +11,9 @@ import (
 // prepare makes the round ready for contributions.
 func (c *Core) prepare() {
 	r := &c.round
+	if c.policy.Law != nil {
+		r.perturbations = c.policy.Law.Open(r.perturbations)
+	}
 	shape := aggregate.Shape{Perturbations: int(r.perturbations), Survey: r.survey != survey.None}
 	if shape.Survey {
 		shape.Scalars = r.survey.ValuesOf(&c.Plan)
@@ -21,9 +24,6 @@ func (c *Core) prepare() {
 	c.chain.Open(shape)
 	if c.vectors != nil {
 		c.vectors.Reset()
-	}
-	if c.policy.Law != nil {
-		c.policy.Law.Open()
 	}
 }
 

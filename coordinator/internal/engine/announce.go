@@ -65,8 +65,8 @@ func (c *Core) head() wire.Announcement {
 		StepSize:      c.Plan.StepSizeAt(c.Rounds + 1),
 		Perturbations: c.Plan.PerturbationsAt(c.Rounds + 1),
 	}
-	if c.Plan.StepAuto > 0 {
-		a.StepSize = 0 // it is known when the round closes
+	if c.policy.Law != nil {
+		c.policy.Law.Announce(&a)
 	}
 	if c.round.open && c.round.survey != survey.None {
 		a.StepSize, a.Perturbations = 0, 0 // so no version takes it for a round

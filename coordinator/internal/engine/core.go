@@ -139,6 +139,7 @@ type Core struct {
 	vectors    *vectors // nil: contributions are no vectors
 	evaluation evaluations
 	bests      bests
+	requests   requests
 	votes      votes
 	watch      watch
 	followers  []policy.Follower // of the log, those that the plan asks for

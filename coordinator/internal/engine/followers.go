@@ -72,5 +72,8 @@ func (c *Core) enlist() {
 	}
 	if c.policy.Law != nil {
 		c.followers = append(c.followers, c.policy.Law)
+		if c.policy.Requests != nil && c.requests.begin(c) {
+			c.followers = append(c.followers, &c.requests)
+		}
 	}
 }

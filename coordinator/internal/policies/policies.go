@@ -14,12 +14,11 @@ import (
 // so they see the plan's changes.
 func Of(at *runlog.Position) (s policy.Set) {
 	p := &at.Plan
-	if p.MuAuto > 0 || p.StepAuto > 0 {
-		s.Surveys = append(s.Surveys, &scaling{at})
-	}
-	if p.StepAuto > 0 {
-		l := &law{plan: p}
-		s.Law, s.Knows = l, append(s.Knows, l)
+	switch {
+	case p.ServerRule == plan.ServerCMA:
+		evolves(&s, at)
+	case p.MuAuto > 0 || p.StepAuto > 0:
+		scales(&s, at)
 	}
 	if p.Sharing == plan.GroupDirections {
 		chooser := grouping.New(&at.FirstEpoch)

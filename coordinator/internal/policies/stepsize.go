@@ -10,6 +10,15 @@ import (
 	"github.com/zofl/zofl/wire/survey"
 )
 
+// scales adds the policies that find mu or the step.
+func scales(s *policy.Set, at *runlog.Position) {
+	s.Surveys = append(s.Surveys, &scaling{at})
+	if at.Plan.StepAuto > 0 {
+		l := &law{plan: &at.Plan}
+		s.Law, s.Knows = l, append(s.Knows, l)
+	}
+}
+
 // A scaling is a survey that finds mu or the step.
 type scaling struct{ at *runlog.Position }
 
@@ -59,7 +68,13 @@ type law struct {
 	slopes []float64
 }
 
-func (l *law) Open() { l.slopes = l.slopes[:0] }
+func (l *law) Open(perturbations uint32) uint32 {
+	l.slopes = l.slopes[:0]
+	return perturbations
+}
+
+// Announce leaves the step out: it is known when the round closes.
+func (l *law) Announce(a *wire.Announcement) { a.StepSize = 0 }
 
 func (l *law) Moved(_ []byte, r wire.Record) {
 	if r.Kind == wire.KindRollback {

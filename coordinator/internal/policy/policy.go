@@ -23,7 +23,9 @@ type Set struct {
 	Groups  Groups
 	Surveys []Survey // the first that is due asks
 	Law     Law
-	Knows   []Knowledge // nil: the run's records depend on nothing but records and contributions
+	// Requests is not nil only with a Law.
+	Requests Requests
+	Knows    []Knowledge // nil: the run's records depend on nothing but records and contributions
 }
 
 // Members are the members of a run as the engine sees them.
@@ -81,15 +83,31 @@ type Survey interface {
 	Again(declines []uint32) *plan.Change
 }
 
-// A Law computes the step of a round from the round's contributions.
+// A Law computes the step of a round from the round's contributions, and how many perturbations the
+// next round has.
 type Law interface {
-	// Open begins a round.
-	Open()
+	// Open begins a round that has P perturbations by its plan, and returns how many it has.
+	Open(perturbations uint32) uint32
+	// Announce sets the step and the perturbations of the announcement of a round.
+	Announce(a *wire.Announcement)
 	// Add takes the bytes after a contribution's scalars.
 	Add(rest []byte)
 	// Next returns the step of a round whose body is complete except for the step.
 	Next(at *runlog.Position, body *wire.Round, losses []float32) float32
 	Follower // a rollback has it forget everything that is not in the log
+}
+
+// Requests are what a policy asks for as an operator does.
+type Requests interface {
+	// Request returns what the run needs after the log's last record. It asks for each once.
+	Request() Request
+}
+
+// A Request has one field set, or none.
+type Request struct {
+	Record *wire.Record // a change or a rollback
+	End    *wire.End
+	Pause  string // why
 }
 
 // A Follower follows the log. The log's position is past a record when the core calls Moved with

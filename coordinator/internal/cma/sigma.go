@@ -1,0 +1,91 @@
+package cma
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// near is how many of the shortest distances tell the noise of the loss.
+const near = 4
+
+// FirstSigma returns the sigma from which a run begins, from the losses that devices measured at a
+// distance a on both sides of the model, along one direction z:
+//
+//	sigma = a* clip(|odd|/(2 even), 0.316, 3.16)
+//
+// a* is the longest distance at which the lower of the two losses is within two deviations of the
+// least of all, where the deviation is that of the losses at the four shortest distances. The
+// factor is that to the lowest point of a parabola, and is 1 unless both parts exceed four
+// deviations. values has an answer to a survey of kind [survey.Mu] for each device; losses are
+// means over the devices. If no loss differs from another, Value is 0.
+func FirstSigma(values [][]float32) (s survey.Result) {
+	distances := survey.Distances()
+	s.Kind, s.Answers = survey.Mu.String(), uint32(len(values))
+	odds, evens := make([]float64, len(distances)), make([]float64, len(distances))
+	for i, at := range distances {
+		odds[i] = math.Abs(meanOf(values, 1+i))
+		evens[i] = meanOf(values, 1+len(distances)+i)
+		row := survey.Row{At: at}
+		if odds[i]+math.Abs(evens[i]) <= math.MaxFloat32 {
+			row = survey.Row{At: at, Usable: true, Odd: float32(odds[i]), Even: float32(evens[i])}
+		}
+		s.Rows = append(s.Rows, row)
+	}
+	doubt := deviation(s.Rows[:near])
+	best, least := -1, 0.0
+	for _, r := range s.Rows {
+		if r.Usable {
+			least = min(least, lower(r))
+		}
+	}
+	changes := false
+	for i, r := range s.Rows {
+		changes = changes || r.Usable && (r.Odd != 0 || r.Even != 0)
+		if r.Usable && lower(r) <= least+2*doubt {
+			best = i
+		}
+	}
+	if best < 0 || !changes {
+		s.Why = "no finite loss differs from that of the model, up to a distance of 100: give step, " +
+			"about a third of the distance to a good model"
+		return s
+	}
+	factor := 1.0
+	if odd, even := odds[best], evens[best]; odd > 4*doubt && even > 4*doubt {
+		factor = min(max(odd/(2*even), math.Sqrt(0.1)), math.Sqrt(10))
+	}
+	s.Value = float32(float64(s.Rows[best].At) * factor)
+	s.Why = fmt.Sprintf("the first sigma: the loss is lowest some %v away", s.Rows[best].At)
+	return s
+}
+
+// lower returns the lower of the two losses at a distance, less the loss at the model.
+func lower(r survey.Row) float64 { return float64(r.Even) - float64(r.Odd) }
+
+// deviation returns the standard deviation of the losses at distances, and of the model's.
+func deviation(rows []survey.Row) float64 {
+	losses := []float64{0}
+	for _, r := range rows {
+		if r.Usable {
+			losses = append(losses, float64(r.Even)-float64(r.Odd), float64(r.Even)+float64(r.Odd))
+		}
+	}
+	mean, squares := 0.0, 0.0
+	for _, v := range losses {
+		mean += v / float64(len(losses))
+	}
+	for _, v := range losses {
+		squares += (v - mean) * (v - mean)
+	}
+	return math.Sqrt(squares / max(float64(len(losses)-1), 1))
+}
+
+// meanOf returns the mean of a value of each answer.
+func meanOf(values [][]float32, i int) (mean float64) {
+	for _, v := range values {
+		mean += float64(v[i]) / float64(len(values))
+	}
+	return mean
+}

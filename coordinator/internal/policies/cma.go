@@ -1,0 +1,42 @@
+package policies
+
+import (
+	"github.com/zofl/zofl/coordinator/internal/aggregate"
+	"github.com/zofl/zofl/coordinator/internal/cma"
+	"github.com/zofl/zofl/coordinator/internal/policy"
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire/survey"
+)
+
+// evolves adds the policies of server_rule=cma.
+func evolves(s *policy.Set, at *runlog.Position) {
+	lead := cma.New(at)
+	s.Law, s.Requests, s.Knows = lead, lead, append(s.Knows, lead)
+	if at.Plan.StepAuto > 0 {
+		s.Surveys = append(s.Surveys, &firstSigma{at})
+	}
+}
+
+// A firstSigma is a survey that finds the sigma from which a run begins. Within boxes their sides
+// tell it.
+type firstSigma struct{ at *runlog.Position }
+
+func (s *firstSigma) Due(uint64, policy.Members) survey.Kind {
+	p := &s.at.Plan
+	if p.StepSize > 0 || len(p.Boxes) > 0 || lacksStats(p) {
+		return survey.None
+	}
+	return survey.Mu
+}
+
+func (s *firstSigma) All() bool { return true }
+
+func (s *firstSigma) Again([]uint32) *plan.Change { return nil }
+
+func (s *firstSigma) Done(_ survey.Kind, _ uint64, answers *aggregate.Rows, _ policy.Members,
+) (found survey.Result, change *plan.Change, ok bool) {
+	answers.Sort()
+	found = cma.FirstSigma(answers.Rows())
+	return found, cma.Begin(found.Value), found.Value > 0
+}
