@@ -20,6 +20,7 @@ import (
 	"github.com/zofl/zofl/internal/memstore"
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -197,7 +198,7 @@ func (r *run) record(e report.Event) error {
 	case report.Surveyed:
 		r.result.Found = append(r.result.Found, e.Survey)
 		r.round.Queries += uint64(e.Contributors) * survey.Named(e.Survey.Kind).Queries(r.plan)
-		if e.Survey.Kind == survey.Mu.String() {
+		if e.Survey.Kind == survey.Mu.String() && r.plan.ServerRule != plan.ServerCMA {
 			r.round.Mu = e.Survey.Value
 		}
 	case report.RunPaused:
@@ -236,6 +237,9 @@ func (r *run) done(e *report.Event) error {
 		stop = cmp.Or(stop, ends)
 	}
 	r.result.Rounds = append(r.result.Rounds, *done)
+	if r.spent(e) {
+		stop = cmp.Or(stop, wire.EndRounds.String())
+	}
 	if err == nil && r.options.Progress != nil {
 		err = r.options.Progress(*done)
 	}
@@ -247,4 +251,21 @@ func (r *run) done(e *report.Event) error {
 		r.result.Ended, err = stop, ErrStop
 	}
 	return err
+}
+
+// spent says whether the next round might take more evaluations than Options.Queries allow. Noise
+// and restarts give it more candidates than the plan has: up to a tenth more, or twice as many.
+func (r *run) spent(e *report.Event) bool {
+	p := r.plan
+	if r.options.Queries == 0 || p.PerturbationsAuto == 0 && p.Restarts == 0 {
+		return false
+	}
+	next := e.Perturbations
+	if p.PerturbationsAuto > 0 {
+		next += 1 + next/10
+	}
+	if p.Restarts > 0 {
+		next = max(next, 2*e.Perturbations)
+	}
+	return r.round.Queries+uint64(e.Contributors)*p.PhaseQueries(0, next) > r.options.Queries
 }

@@ -16,6 +16,7 @@ import (
 // A witness replays the log to compute the model and its metrics. A witness is not a client: it
 // reads each record from the log as soon as the log holds the record.
 type witness struct {
+	config  replica.Config
 	replica *replica.Replica
 	log     *runlog.Memory
 	epoch   uint64 // of the last record
@@ -23,7 +24,8 @@ type witness struct {
 
 func (w *witness) begin(p *plan.Plan, o *Options, log *runlog.Memory) {
 	w.log = log
-	w.replica = replica.New(replica.Config{Run: p.Run, Initial: o.Initial, RunKey: o.RunKey})
+	w.config = replica.Config{Run: p.Run, Initial: o.Initial, RunKey: o.RunKey}
+	w.replica = replica.New(w.config)
 }
 
 // catchUp applies the log's new records, and the vectors that the state after them needs.
@@ -35,6 +37,9 @@ func (w *witness) catchUp(ctx context.Context) error {
 		}
 		return failed == nil
 	})
+	if errors.Is(failed, replica.ErrRollback) {
+		failed = w.replay(ctx)
+	}
 	if err = errors.Join(err, failed); err != nil {
 		return err
 	}
@@ -47,6 +52,29 @@ func (w *witness) catchUp(ctx context.Context) error {
 			return fmt.Errorf("vector of record %d: %w", o.N, err)
 		}
 	}
+	return nil
+}
+
+// replay computes the model anew, from the records that no rollback has undone.
+func (w *witness) replay(ctx context.Context) error {
+	var records [][]byte
+	at, err := runlog.Replay(ctx, w.log, w.log.Last(), func(record []byte) {
+		records = append(records, slices.Clone(record))
+	})
+	if err != nil {
+		return err
+	}
+	w.replica = replica.New(w.config)
+	for i, counts := range at.Path() {
+		next := w.replica.Skip
+		if counts {
+			next = w.replica.Apply
+		}
+		if err := next(records[i]); err != nil {
+			return err
+		}
+	}
+	w.epoch = w.replica.Epoch()
 	return nil
 }
 
