@@ -9,6 +9,7 @@ import (
 	"github.com/zofl/zofl/papers/beyond"
 	"github.com/zofl/zofl/papers/byzantine"
 	"github.com/zofl/zofl/papers/choose"
+	"github.com/zofl/zofl/papers/cma"
 	"github.com/zofl/zofl/papers/decomfl"
 	"github.com/zofl/zofl/papers/device"
 	"github.com/zofl/zofl/papers/eavesdrop"
@@ -40,6 +41,7 @@ func All() []lab.Experiment {
 		[]lab.Experiment{
 			heterogeneity.Experiment(),
 			beyond.Experiment(),
+			cma.Experiment(),
 			zoflmnist.Experiment(),
 			untouched.Experiment(),
 			untouched.Directions(),
