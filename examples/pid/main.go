@@ -1,10 +1,10 @@
 // Command pid tunes the controllers of a fleet of hot plates by experiments alone.
 //
-// Every device has its own plate, slightly different from the others, and one set of gains
-// has to suit them all. A device can run an experiment (heat up, take a cold pot) and
-// report how well it went, nothing more: it is a black box with seven knobs that takes ten
-// minutes for each answer. FZooS and FedZO tune the gains over NATS, starting from the
-// textbook rules for the data sheet's plate. The program compares the two.
+// Every device has its own plate, slightly different from the others, and one set of gains has to
+// suit them all. A device can run an experiment (heat up, take a cold pot) and report how well it
+// went, nothing more: it is a black box with seven knobs that takes ten minutes for each answer. An
+// evolution strategy, FZooS and FedZO tune the gains over NATS, starting from the textbook rules
+// for the data sheet's plate. The program compares them.
 //
 // Everything except the plates would be the same for a fleet in the field; see README.md.
 package main
@@ -22,7 +22,7 @@ import (
 // Options are the flags.
 type Options struct {
 	Devices int
-	Rounds  uint64 // of FZooS; FedZO gets as many experiments
+	Rounds  uint64 // of CMA; the others get as many experiments
 	Seed    uint64
 	Out     string // file of the plot; empty: none
 }
@@ -30,7 +30,7 @@ type Options struct {
 func main() {
 	var o Options
 	flag.IntVar(&o.Devices, "devices", 10, "hot plates")
-	flag.Uint64Var(&o.Rounds, "rounds", 12, "rounds of FZooS; FedZO gets as many experiments")
+	flag.Uint64Var(&o.Rounds, "rounds", 17, "rounds of CMA; the other methods get as many experiments")
 	flag.Uint64Var(&o.Seed, "seed", 1, "seed of the plates, their readings and the directions")
 	flag.StringVar(&o.Out, "out", "pid.svg",
 		"file of the losses, .svg, with that of the plates beside it; empty: none")

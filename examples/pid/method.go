@@ -22,6 +22,8 @@ type Method struct {
 // methods are the methods that the program compares, at the same number of experiments per
 // device. Lengths are in units of the boxes: 0.1 is a tenth of a box.
 var methods = []Method{
+	// A round has 9 experiments. Within boxes sigma begins at 0.1.
+	{"CMA", "cma", func(*plan.Plan) {}},
 	{"FZooS", "fzoos", func(p *plan.Plan) {
 		// A round has 3 steps of 1 + 2 experiments, then 1 + 3 experiments: 13 in total. The preset's
 		// 10 steps of 6 experiments suit losses that take less than ten minutes.
