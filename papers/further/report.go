@@ -45,8 +45,8 @@ func (x *trial) all() error {
 }
 
 // tune returns the result of an arm with its best step size. tune chooses the step size with the
-// first seed: from the middle of the grid, it tries larger steps, or else smaller ones, as long
-// as the final accuracy grows.
+// first seed: from the middle of the grid, it tries larger steps and then smaller ones, as long as
+// the final accuracy grows.
 func (x *trial) tune(t *task, train, test models.Differentiable,
 	a *arm) (best result, err error) {
 	try := func(i int) (r result, err error) {
@@ -67,9 +67,6 @@ func (x *trial) tune(t *task, train, test models.Differentiable,
 				break
 			}
 			best = r
-		}
-		if best.step != x.steps[middle] {
-			break
 		}
 	}
 	for seed := 2; seed <= x.seeds && err == nil; seed++ {
