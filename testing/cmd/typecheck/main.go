@@ -11,6 +11,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/packages"
 )
@@ -26,35 +30,70 @@ func run(in io.Reader, systems []string) error {
 	if len(systems) == 0 {
 		return errors.New("no operating system: give one or more as arguments, such as windows")
 	}
-	modules := 0
-	for s := bufio.NewScanner(in); s.Scan(); modules++ {
-		for _, system := range systems {
-			if err := check(s.Text(), system); err != nil {
-				return err
-			}
+	var modules []string
+	for s := bufio.NewScanner(in); s.Scan(); {
+		dir, err := filepath.Abs(s.Text())
+		if err != nil {
+			return err
 		}
+		modules = append(modules, dir)
 	}
-	if modules == 0 {
+	if len(modules) == 0 {
 		return errors.New("no module: give their directories, a line each, on stdin")
+	}
+	dir, err := os.MkdirTemp("", "typecheck")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	work := filepath.Join(dir, "go.work")
+	if err := os.WriteFile(work, workspace(modules), 0o666); err != nil {
+		return err
+	}
+	for _, system := range systems {
+		if err := check(modules, work, system); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// check checks the packages of a module, and their tests, for one operating system.
-func check(dir, system string) error {
+// workspace returns the file of a workspace of the modules, so that what several of them import is
+// read once.
+func workspace(modules []string) []byte {
+	b := []byte("go " + strings.TrimPrefix(runtime.Version(), "go") + "\n")
+	for _, dir := range modules {
+		b = fmt.Appendf(b, "use %q\n", dir)
+	}
+	return b
+}
+
+// check checks the packages of modules, and their tests, for one operating system.
+func check(modules []string, work, system string) error {
 	cfg := &packages.Config{
 		Mode: packages.NeedName | packages.NeedCompiledGoFiles | packages.NeedImports |
-			packages.NeedDeps | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo,
-		Dir:   dir,
-		Env:   append(os.Environ(), "GOOS="+system, "CGO_ENABLED=0"),
+			packages.NeedDeps | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo |
+			packages.NeedModule,
+		Env:   append(os.Environ(), "GOWORK="+work, "GOOS="+system, "CGO_ENABLED=0"),
+		Dir:   modules[0],
 		Tests: true,
 	}
-	roots, err := packages.Load(cfg, "./...")
+	var all []string
+	for _, dir := range modules {
+		all = append(all, filepath.Join(dir, "..."))
+	}
+	roots, err := packages.Load(cfg, all...)
 	if err != nil {
-		return fmt.Errorf("%s for %s: %w", dir, system, err)
+		return fmt.Errorf("for %s: %w", system, err)
 	}
 	if packages.PrintErrors(roots) > 0 {
-		return fmt.Errorf("%s does not compile for %s", dir, system)
+		return fmt.Errorf("something does not compile for %s", system)
+	}
+	for _, dir := range modules {
+		within := func(p *packages.Package) bool { return p.Module != nil && p.Module.Dir == dir }
+		if !slices.ContainsFunc(roots, within) {
+			return fmt.Errorf("%s has no packages", dir)
+		}
 	}
 	return nil
 }
