@@ -104,6 +104,23 @@ func TestNormalizedAgainstReference(t *testing.T) {
 	}
 }
 
+// TestEvolutionAgainstReference compares production with the reference on plans of evolution
+// strategies.
+func TestEvolutionAgainstReference(t *testing.T) {
+	seen := map[string]bool{}
+	for seed := range small(24) {
+		p := evolutionPlan(t, rand.New(rand.NewPCG(seed, 8)))
+		seen[p.Covariance.String()], seen[p.Aggregator.String()] = true, true
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			against(t, p)
+		})
+	}
+	if len(seen) != 2+4 && !testing.Short() {
+		t.Errorf("%d choices: %v", len(seen), seen)
+	}
+}
+
 // TestSchedulesAgainstReference compares production with the reference on plans in which the step
 // size of each rule decays.
 func TestSchedulesAgainstReference(t *testing.T) {

@@ -130,6 +130,33 @@ func normalizedPlan(t *testing.T, random *rand.Rand) *plan.Plan {
 	return nil
 }
 
+// evolutionPlan returns a random valid plan of an evolution strategy.
+func evolutionPlan(t *testing.T, random *rand.Rand) *plan.Plan {
+	t.Helper()
+	for range 10000 {
+		p := presetPlan(t, "cma", random)
+		p.Covariance = plan.Covariance(random.UintN(2))
+		p.Perturbations += random.Uint32N(8)
+		p.Aggregator = plan.Aggregator(random.UintN(4))
+		p.Weights = plan.Weights(random.UintN(2))
+		switch p.Aggregator {
+		case plan.TrimmedMean:
+			p.Trim = 0.35
+		case plan.ClippedMean:
+			p.Clip = 0.01 + random.Float32()
+		}
+		if p.Dim > 2 && random.UintN(2) == 0 {
+			p.Segments = []plan.Segment{{Name: "a", Len: p.Dim / 2, StepScale: 0.5},
+				{Name: "b", Len: p.Dim - p.Dim/2}}
+		}
+		if valid.Plan(p) == nil {
+			return p
+		}
+	}
+	t.Fatal("no random plan is valid")
+	return nil
+}
+
 // svrgPlan returns a random valid plan of ZO-SVRG.
 func svrgPlan(t *testing.T, random *rand.Rand, dense bool) *plan.Plan {
 	t.Helper()
