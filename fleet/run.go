@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -41,6 +42,7 @@ type run struct {
 	result         *Result
 	best           *runlog.Best // nil: the plan has no Best
 	losses         runlog.LossMean
+	exact          bool      // losses have no noise, so that devices evaluate no candidate again
 	round          Round     // the current round
 	began          time.Time // of the round
 }
@@ -195,6 +197,8 @@ func (r *run) record(e report.Event) error {
 		}
 		r.count(&e, phase)
 		err = r.done(&e)
+	case report.Changed:
+		r.exact = r.exact || slices.Contains(e.Fields, "perturbations_auto")
 	case report.Surveyed:
 		r.result.Found = append(r.result.Found, e.Survey)
 		r.round.Queries += uint64(e.Contributors) * survey.Named(e.Survey.Kind).Queries(r.plan)
@@ -217,7 +221,11 @@ func (r *run) record(e report.Event) error {
 
 // count adds the loss evaluations of a phase's contributors to the round.
 func (r *run) count(e *report.Event, phase uint8) {
-	r.round.Queries += uint64(e.Contributors) * r.plan.PhaseQueries(phase, e.Perturbations)
+	queries := r.plan.PhaseQueries(phase, e.Perturbations)
+	if r.exact {
+		queries -= uint64(r.plan.PerturbationsAuto)
+	}
+	r.round.Queries += uint64(e.Contributors) * queries
 }
 
 // done completes a round, and evaluates the model if the plan asks for that now.

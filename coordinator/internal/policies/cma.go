@@ -30,7 +30,7 @@ func (s *firstSigma) Due(uint64, policy.Members) survey.Kind {
 	return survey.Mu
 }
 
-func (s *firstSigma) All() bool { return true }
+func (s *firstSigma) All() bool { return false }
 
 func (s *firstSigma) Again([]uint32) *plan.Change { return nil }
 
