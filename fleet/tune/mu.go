@@ -24,6 +24,9 @@ func (t *tuning) tuneMu(ctx context.Context) error {
 	case t.plan.Estimator == plan.Surrogate:
 		t.because("mu stays: a surrogate has none.")
 		return nil
+	case t.plan.Difference == plan.NoDifference:
+		t.because("mu stays: candidates have none.")
+		return nil
 	}
 	values := muValues(t.plan)
 	parts, measured, err := t.parts(ctx, values)

@@ -147,6 +147,9 @@ func TestMethods(t *testing.T) {
 			if p.Members > 1 {
 				p.Members, p.Target, p.Quorum = 4, 2, 1
 			}
+			if p.Difference == plan.NoDifference {
+				p.Mu = 0
+			}
 			edit(p)
 			if err := valid.Plan(p); err != nil {
 				t.Fatal(err)
