@@ -27,7 +27,7 @@ var fieldMarks = map[string]string{
 	"step_auto": "z", "groups": "o", "dp_clip": "q",
 	"secure": "f", "dp_of": "j", "classes": "C", "group_size": "O",
 	"secure_lists": "L", "key_check": "K",
-	"cohort": "D", "prior": "P", "length_fit": "S",
+	"cohort": "D", "prior": "P", "length_fit": "S", "close": "n",
 	"difference": "A", "distribution": "B", "steps": "E", "weight_decay": "F", "mu": "M",
 	"covariance": "V", "perturbations_auto": "R",
 }

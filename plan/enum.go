@@ -190,6 +190,17 @@ const (
 	OpenRoster Roster = 1
 )
 
+// Close says when a round closes that has its quorum, and so whose contributions count.
+type Close uint8
+
+const (
+	// CloseAtTarget: with Target contributions. So the first devices to answer count.
+	CloseAtTarget Close = 0
+	// CloseAtDeadline: when all that it asked have answered, or at its deadline. An open roster does
+	// not know whom it asked, so each round takes its deadline.
+	CloseAtDeadline Close = 1
+)
+
 // StopWhen is the side of StopValue on which StopMetric ends the run.
 type StopWhen uint8
 
@@ -221,6 +232,7 @@ var (
 	precisionNames    = []string{"single", "half", "", "int8", "int4", "int2"}
 	weightsNames      = []string{"equal", "samples"}
 	rosterNames       = []string{"dense", "open"}
+	closeNames        = []string{"target", "deadline"}
 	stopWhenNames     = []string{"above", "below"}
 	bestWhenNames     = []string{"auto", "highest", "lowest"}
 )
@@ -237,6 +249,7 @@ func (v Control) String() string      { return codec.Name(controlNames, int(v)) 
 func (v Precision) String() string    { return codec.Name(precisionNames, int(v)) }
 func (v Weights) String() string      { return codec.Name(weightsNames, int(v)) }
 func (v Roster) String() string       { return codec.Name(rosterNames, int(v)) }
+func (v Close) String() string        { return codec.Name(closeNames, int(v)) }
 func (v StopWhen) String() string     { return codec.Name(stopWhenNames, int(v)) }
 func (v BestWhen) String() string     { return codec.Name(bestWhenNames, int(v)) }
 

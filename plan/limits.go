@@ -20,6 +20,9 @@ const (
 	MaxWeight = 1 << 20
 	// MaxMembers bounds the slots of a roster.
 	MaxMembers = 1 << 24
+	// MaxMixed bounds the contributions of a round that are mixed against liars, because each is
+	// compared with each.
+	MaxMixed = 1 << 10
 	// MaxSubspace bounds tau, the moves that span a subspace.
 	MaxSubspace = 64
 	// MaxPool bounds the directions of a pool.

@@ -6,6 +6,7 @@ import "math"
 type RoundsFields struct {
 	Roster      Roster
 	Cohort      uint8   // 1: the second phase of a round asks the devices of its first, see Draw
+	Close       Close   // whether a round counts the first Target to answer, or all
 	Members     uint32  // round 1 waits until this many devices have joined
 	Target      uint32  // contributors at which a round closes early
 	OverSample  float32 // devices asked = Target * OverSample, in thousandths
@@ -53,6 +54,8 @@ var roundsSection = Section{
 			Doc: "records between digests, 0 for never"},
 		{Number: 110, Name: "cohort", names: []string{"record", "round"},
 			Doc: "for how long the devices of a draw are asked"},
+		{Number: 126, Name: "close", Changeable: true, names: closeNames,
+			Doc: "a round closes when target have answered, or counts all who answer by its deadline"},
 	}}
 
 // Sampled returns how many of the members the first attempt at a record asks: Target times
@@ -67,4 +70,13 @@ func (p *Plan) Sampled(members uint32) uint32 {
 func (p *Plan) Asked() uint64 {
 	thousandths := uint64(math.Round(1000 * float64(max(p.OverSample, 1))))
 	return (uint64(p.Target)*thousandths + 999) / 1000
+}
+
+// Counted returns how many contributions a record has room for, if its size grows with them: those
+// that close a round, or those of all devices that the first attempt asks.
+func (p *Plan) Counted() uint32 {
+	if p.Close == CloseAtDeadline {
+		return uint32(min(p.Asked(), MaxMembers))
+	}
+	return p.Target
 }

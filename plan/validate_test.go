@@ -232,6 +232,7 @@ var invalid = []struct {
 	{"eval_every", func(p *plan.Plan) { p.Metrics, p.Best = []string{"f1"}, "f1" }},
 	{"best_when", func(p *plan.Plan) { p.Best, p.BestWhen = plan.TrainingLoss, 3 }},
 	{"best", func(p *plan.Plan) { p.BestWhen = plan.Lowest }},
+	{"close", func(p *plan.Plan) { p.Close = 2 }},
 	{"min_delta", func(p *plan.Plan) { p.Best, p.MinDelta = plan.TrainingLoss, nan }},
 	{"best", func(p *plan.Plan) { p.MinDelta = 0.1 }},
 	{"best", func(p *plan.Plan) { p.Patience = 3 }},

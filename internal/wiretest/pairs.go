@@ -65,6 +65,7 @@ var choices = [][]string{
 	{"server_rule=cma"},
 	{"covariance=full", "covariance=limited"},
 	{"perturbations_auto=off", "perturbations_auto=on"},
+	{"close=target", "close=deadline"},
 }
 
 // secret stands for a secret run key.

@@ -13,7 +13,7 @@ const uploadMemory = 4 * plan.MaxDense
 // vectorBytes returns the coordinator's bytes for contributed vectors of n elements, at most
 // MaxDense: the sum of the vectors, and the partly uploaded vectors.
 func vectorBytes(p *plan.Plan, elements uint64) uint64 {
-	return exactSumBytes*elements + min(uint64(p.Target)*4*elements, uploadMemory)
+	return exactSumBytes*elements + min(uint64(p.Counted())*4*elements, uploadMemory)
 }
 
 // addVector adds the cost of uploading a vector for the round's record i, and of

@@ -9,7 +9,7 @@ const exactSumBytes = 48
 // scalars each: sums, or, if the coordinator holds replies, the float32 of all replies.
 func scalarBytes(p *plan.Plan, scalars uint64) uint64 {
 	if p.HoldsReplies() {
-		return 4 * scalars * uint64(p.Target)
+		return 4 * scalars * uint64(p.Counted())
 	}
 	return exactSumBytes * scalars
 }
@@ -19,7 +19,7 @@ func scalarBytes(p *plan.Plan, scalars uint64) uint64 {
 // there are no control variates.
 func controlBytes(p *plan.Plan, scalars uint64) uint64 {
 	if p.Control == plan.ScaffoldMean {
-		return exactSumBytes * scalars * uint64(p.Target)
+		return exactSumBytes * scalars * uint64(p.Counted())
 	}
 	return exactSumBytes * scalars
 }

@@ -156,7 +156,7 @@ func announced(a *wire.Announcement, last []byte) Parts {
 func (s *sample) floor(a *wire.Announcement, down Parts) Parts {
 	p := s.plan
 	f := Parts{Values: down.Values, Steps: 4, Chain: 8, Framing: down.Framing}
-	who := bytesOf(choices(float64(p.Members), float64(p.Target)))
+	who := bytesOf(choices(float64(p.Members), float64(p.Counted())))
 	switch {
 	case grouping.Draws(p): // mostly, devices of all groups answer
 	case grouping.Names(p):
@@ -165,7 +165,7 @@ func (s *sample) floor(a *wire.Announcement, down Parts) Parts {
 		f.Who = who
 	}
 	if p.RelaysWeights() {
-		f.Weights = bytesOf(float64(p.Target) * math.Log2(float64(p.MaxWeight)))
+		f.Weights = bytesOf(float64(p.Counted()) * math.Log2(float64(p.MaxWeight)))
 	}
 	for _, v := range []uint64{a.N, a.Epoch, a.Left, a.Cohort.Sampled, uint64(a.Cohort.Members),
 		uint64(a.Perturbations)} {

@@ -72,12 +72,12 @@ func (s *sample) blobOf(v plan.Precision, blocks uint64) wire.Scalars {
 	return make(wire.Scalars, blocks*uint64(v.Bytes(int(s.perturbations))))
 }
 
-// body returns the round's record with Target contributors.
+// body returns the round's record with the contributors of a usual round.
 func (s *sample) body(phase uint8) *wire.Round {
 	p := s.plan
 	r := &wire.Round{
 		Round: s.round, StepSize: s.step(s.round), Perturbations: s.perturbations,
-		Contributors: p.Target, Phase: phase, Factor: p.FactorAt(s.round),
+		Contributors: p.Counted(), Phase: phase, Factor: p.FactorAt(s.round),
 	}
 	s.transport.fill(s, r)
 	return r
@@ -94,7 +94,7 @@ func (s *sample) step(round uint64) float32 {
 
 // slots returns the contributors' slots, the largest that exist.
 func (s *sample) slots() []uint32 {
-	n := min(s.plan.Target, wire.MaxTerms)
+	n := min(s.plan.Counted(), wire.MaxTerms)
 	slots := make([]uint32, n)
 	for i := range slots {
 		slots[i] = max(s.plan.Members, n) - n + uint32(i)

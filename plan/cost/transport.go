@@ -34,7 +34,7 @@ func (meanTransport) fill(s *sample, r *wire.Round) {
 	case r.Phase == 2 && p.SendsControl():
 		r.Terms = append(r.Terms, wire.Term{Back: 1, Scalars: s.blob(s.variate(r.Phase))})
 	case p.Control == plan.ScaffoldMean:
-		r.Slots, r.Population = s.slots(), max(p.Members, p.Target)
+		r.Slots, r.Population = s.slots(), max(p.Members, p.Counted())
 		for older := min(s.round-1, uint64(len(r.Slots))); older > 0; older-- {
 			r.Terms = append(r.Terms,
 				wire.Term{Back: s.round - older, Scalars: s.blob(s.variate(r.Phase))})

@@ -41,6 +41,6 @@ func checkVariates(p *plan.Plan) error {
 		return nil
 	}
 	return fault("target", p.Target, fmt.Sprintf("a mean and %d contributors' control variates can "+
-		"take %d bytes of a record, and the limit is %d", p.Target, size-recordHead,
+		"take %d bytes of a record, and the limit is %d", p.Counted(), size-recordHead,
 		wire.MaxRecord-recordHead))
 }

@@ -19,7 +19,7 @@ func termBytes(p *plan.Plan, steps uint32) uint64 {
 // particular round.
 func RecordBytes(p *plan.Plan) uint64 {
 	const weight, slot = 5, 5
-	target := uint64(p.Target)
+	target := uint64(p.Counted())
 	switch p.Transport {
 	case plan.DenseVectors:
 		return recordHead

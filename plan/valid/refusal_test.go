@@ -97,6 +97,8 @@ var refusedSeeded = []refusedPlan{
 var refusedRounds = []refusedPlan{
 	{"quorum", "quorum=20"},
 	{"members", "members=3"},
+	{"close", "close=deadline late=4 async=on"},
+	{"target", "close=deadline sharing=per-client transport=relay target=700 over_sample=2"},
 	{"eval_count", `eval_every=5 eval_count=0 metrics=["loss"]`},
 	{"metrics", "eval_every=5 eval_count=1 metrics=[]"},
 	{"eval_every", `stop_metric=loss metrics=["loss"] eval_every=0`},

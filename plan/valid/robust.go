@@ -2,9 +2,6 @@ package valid
 
 import "github.com/zofl/zofl/plan"
 
-// maxMixed bounds the contributions of a round that are mixed, because each is compared with each.
-const maxMixed = 1024
-
 var robustRules = []rule{
 	{when: "roots", own: func(p *plan.Plan) error { return checkList("roots", "device", p.Roots) }},
 	{when: "bound", needs: "bound>=1", what: "it is below the median"},
@@ -27,6 +24,6 @@ var robustRules = []rule{
 		but:  func(p *plan.Plan) bool { return uint64(p.Quorum) > 2*uint64(p.Liars) },
 		what: "liars must be fewer than half of it"},
 	{when: "liars",
-		but:  func(p *plan.Plan) bool { return p.Sampled(plan.MaxMembers) <= maxMixed },
+		but:  func(p *plan.Plan) bool { return p.Sampled(plan.MaxMembers) <= plan.MaxMixed },
 		what: "a round asks more than 1024 devices"},
 }

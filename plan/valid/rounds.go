@@ -9,6 +9,7 @@ import (
 var roundsRules = []rule{
 	{own: checkQuorum},
 	{own: checkMembers},
+	{when: "close", needs: "async=off"},
 	{when: "cohort control!=scaffold-1 control!=svrg",
 		what: "only control=scaffold-1 and svrg keep a cohort"},
 }

@@ -76,7 +76,7 @@ func (t *Controls) Terms(terms []wire.Term, n, weight uint64,
 
 // Fits says whether the round's record has room for another control variate along record n, of size
 // bytes, in addition to the round's mean of the given number of scalars. A valid plan has room for
-// one variate from every target contributor, but P may have been larger when devices made the
+// one variate from every contributor, but P may have been larger when devices made the
 // variates.
 func (t *Controls) Fits(n uint64, size int, plan *plan.Plan, scalars int) bool {
 	if _, found := t.find(n); found {
@@ -84,7 +84,7 @@ func (t *Controls) Fits(n uint64, size int, plan *plan.Plan, scalars int) bool {
 	}
 	terms := 1 + len(t.groups) + 1 // the mean, the groups so far, and this one
 	bytes := plan.Precision.Bytes(scalars+len(t.sums)) + size
-	return roundRoom+slotRoom*int(plan.Target)+termRoom*terms+bytes <= wire.MaxRecord
+	return roundRoom+slotRoom*int(plan.Counted())+termRoom*terms+bytes <= wire.MaxRecord
 }
 
 // Count returns how many records have control variates.

@@ -15,6 +15,7 @@ type Quorum struct {
 	Short  bool   // the run lacked devices: it closes as soon as it can
 	Paused bool   // nothing closes
 	Step   bool   // others follow it, so it closes with its attempt
+	All    bool   // whoever is asked has until the deadline
 }
 
 // Enough says whether the collection has the answers that it needs to succeed.
@@ -47,7 +48,7 @@ func (q Quorum) Next() Action {
 		return Collect
 	case q.Waits == 0, q.Full():
 		return Settle
-	case q.Enough():
+	case q.Enough() && !q.All:
 		return Grant
 	}
 	return Collect

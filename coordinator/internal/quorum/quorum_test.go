@@ -16,6 +16,7 @@ func TestNext(t *testing.T) {
 	open := with(round, func(q *Quorum) { q.Open, q.Waits = true, 0 })
 	sketch := with(round, func(q *Quorum) { q.Most = math.MaxUint32 })
 	step := with(round, func(q *Quorum) { q.Step = true })
+	all := with(round, func(q *Quorum) { q.All, q.Most = true, 9 })
 	last := with(step, func(q *Quorum) { q.Least, q.Most = 0, 0 })
 	none := func(q Quorum) Quorum { q.Waits = 0; return q }
 	paused := func(q Quorum) Quorum { q.Paused = true; return q }
@@ -47,6 +48,13 @@ func TestNext(t *testing.T) {
 		{"open, short", with(have(open, 2), func(q *Quorum) { q.Short = true }), true, true, Commit},
 		{"sketches never are enough", have(sketch, 1000), true, false, Grant},
 		{"sketches of all", none(have(sketch, 1000)), true, false, Settle},
+		{"of all, with its quorum", have(all, 2), true, false, Collect},
+		{"of all, beyond the target of others", have(all, 8), true, false, Collect},
+		{"of all, full", have(all, 9), true, true, Commit},
+		{"of all, who answered", none(have(all, 3)), true, false, Settle},
+		{"of all, who answered, too few", none(have(all, 1)), false, false, Settle},
+		{"a step of all, with its quorum", with(have(step, 2), func(q *Quorum) { q.All = true }), true,
+			false, Collect},
 		{"a step below its quorum", have(step, 1), false, false, Collect},
 		{"a step with its quorum", have(step, 2), true, false, Grant},
 		{"a step with its target", have(step, 4), true, true, Settle},

@@ -37,7 +37,7 @@ _FIELDS = """
 111 secure_lists choice|112 prior choice|113 length_fit choice|
 114 loss_unit float *|115 liars uint *|116 best str32 *|117 best_when choice *|
 118 columns uint|119 stats stats *|120 min_delta float *|121 patience uint *|
-122 covariance choice|123 perturbations_auto choice *|124 restarts uint *
+122 covariance choice|123 perturbations_auto choice *|124 restarts uint *|126 close choice *
 """
 
 CHOICES: dict[str, dict[int, str]] = {
@@ -74,6 +74,7 @@ CHOICES: dict[str, dict[int, str]] = {
     "covariance": {0: "full", 1: "limited"},
     "perturbations_auto": {0: "off", 1: "on"},
     "best_when": {0: "auto", 1: "highest", 2: "lowest"},
+    "close": {0: "target", 1: "deadline"},
     "fill": {0: "zero", 1: "uniform", 2: "normal"},
 }
 
