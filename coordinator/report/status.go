@@ -56,6 +56,8 @@ type Status struct {
 	Declines      uint32 // in this attempt
 	Uploads       uint32 // vectors that have arrived in part
 
+	Participation Participation // zero before the first round that this coordinator closes
+
 	Loss       float32    // of the last round
 	Privacy    *dp.Budget // what the log has spent of each device's privacy; nil without noise
 	Planned    *dp.Budget // what all rounds will spend without other records; nil: no end or no noise

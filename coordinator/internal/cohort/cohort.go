@@ -6,8 +6,10 @@ package cohort
 import (
 	"math"
 
+	"github.com/zofl/zofl/coordinator/internal/participation"
 	"github.com/zofl/zofl/coordinator/internal/policy"
 	"github.com/zofl/zofl/coordinator/internal/presence"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
@@ -24,9 +26,10 @@ type Cohort struct {
 	Roster  presence.Roster
 	Most    int // members of a listed roster
 	Crowd   presence.Crowd
-	Rate    ResponseRate     // of an open roster
-	Answers presence.Answers // to the open record
-	late    presence.Answers // to the record before, for the rate
+	Rate    ResponseRate          // of an open roster
+	Sample  *participation.Sample // of an open roster
+	Answers presence.Answers      // to the open record
+	late    presence.Answers      // to the record before, for the rate
 
 	log    *runlog.Position
 	prev   wire.Tip      // of the log's last record but one
@@ -57,6 +60,9 @@ func New(log *runlog.Position, members, retired []string, p *policy.Set) (k Coho
 	k.Answers.Grow(len(members))
 	k.Crowd.Grow(len(k.Roster.IDs), false)
 	k.Rate.Population = uint64(log.Plan.Members)
+	if !listed {
+		k.Sample = participation.New()
+	}
 	for _, id := range retired {
 		if m, ok := k.Member(id); ok && listed {
 			k.Retire(m, 0)
@@ -120,6 +126,24 @@ func (k *Cohort) Asked() uint32 {
 		return 0
 	}
 	return uint32(k.Attempt.Cohort.Sampled)
+}
+
+// AskedAbout returns about how many devices the attempt asks on an open roster, of those that would
+// answer, or of those that have contributed if these are more: while rounds close early, the
+// answers show only a part of the devices.
+func (k *Cohort) AskedAbout() uint32 {
+	devices := float64(max(k.Rate.Population, k.Sample.Devices()))
+	share := float64(k.Attempt.Cohort.Sampled) / float64(wire.FullThreshold)
+	answered := k.Answers.Contributions + k.Answers.Declines
+	return max(uint32(min(math.Round(share*devices), math.MaxUint32)), answered)
+}
+
+// Participation returns how evenly devices take part.
+func (k *Cohort) Participation() report.Participation {
+	if k.Roster.Open {
+		return k.Sample.Report()
+	}
+	return k.Crowd.Participation()
 }
 
 // Want is the number of answers that an attempt aims at, on an open roster.

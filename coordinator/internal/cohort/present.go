@@ -10,7 +10,8 @@ import (
 // The methods in this file track which members of a listed roster take part. Presence decides how
 // many devices an attempt asks and for which devices it waits, and nothing else. The cohort stays a
 // uniform choice of the roster, which anybody can recompute: the cohort has every present device
-// with the same probability. With an open roster, the coordinator remembers no device.
+// with the same probability. With an open roster, the coordinator only counts
+// the contributions of some devices.
 
 // Heard notes that a member sent something. back says whether the member was lost, silent or had
 // left.
@@ -61,6 +62,7 @@ func (k *Cohort) Took(m presence.Device, n uint64, current bool, now uint64) {
 		k.worked = now - k.Since
 	}
 	if k.Roster.Open {
+		k.Sample.Add(m.ID)
 		return
 	}
 	p := &k.Crowd.Members[m.Slot]

@@ -58,7 +58,7 @@ func (b *bests) Moved(_ []byte, r wire.Record) {
 		b.show()
 	case r.Kind != wire.KindRound || r.Round.Phase == 1 || !c.Plan.BestOfTraining():
 	default:
-		mean, ok := b.losses.Add(r.Round.Round, c.watch.last)
+		mean, ok := b.losses.Add(r.Round.Round, c.watch.last.Loss)
 		if !ok {
 			return
 		}

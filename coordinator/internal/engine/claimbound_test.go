@@ -47,8 +47,8 @@ func TestOneClaimDoesNotMatter(t *testing.T) {
 				got-want) > 1e-5 {
 				t.Errorf("%s, round %d: mean %v, want %v", name, round, got, want)
 			}
-			if c.watch.last != 1 {
-				t.Errorf("%s, round %d: loss %v, want 1", name, round, c.watch.last)
+			if c.watch.last.Loss != 1 {
+				t.Errorf("%s, round %d: loss %v, want 1", name, round, c.watch.last.Loss)
 			}
 		}
 	}

@@ -19,7 +19,7 @@ func (c *Core) Status() report.Status {
 		Members:    uint32(c.cohort.Roster.Stored),
 		Present:    c.cohort.Crowd.Present(),
 		Waits:      c.waitsText(),
-		Loss:       c.watch.last,
+		Loss:       c.watch.last.Loss,
 		Evaluation: c.evaluation.last,
 		Best:       c.bests.now,
 		Counters:   c.counters,
@@ -30,6 +30,11 @@ func (c *Core) Status() report.Status {
 	}
 	if c.End != nil {
 		s.Present = 0
+	}
+	if c.watch.last.Contributors > 0 {
+		s.Participation = c.cohort.Participation()
+		s.Participation.Asked = max(c.watch.last.Asked, c.watch.asked)
+		s.Participation.Counted = c.watch.last.Contributors
 	}
 	c.addPause(&s)
 	if c.Plan.DPClip > 0 {

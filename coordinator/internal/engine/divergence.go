@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/zofl/zofl/coordinator/internal/loss"
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -13,8 +14,10 @@ import (
 // A watch follows the loss of a run.
 type watch struct {
 	loss.Watch
-	why  string  // the run pauses, or has paused, because it diverged; "": it has not
-	last float32 // loss of the last round
+	why  string       // the run pauses, or has paused, because it diverged; "": it has not
+	last report.Event // of the last round
+	// asked is how many devices it asked, about, on an open roster
+	asked uint32
 }
 
 // observe passes the losses of the round that closes to the watch. Devices measured these losses at

@@ -114,15 +114,10 @@ func (c *Core) commitRound() {
 	contributors, weight := c.counts()
 	loss := c.chain.Loss.Over(weight, c.Plan.ClaimBound > 0)
 	c.cohort.Rate.Early = c.cohort.Attempt.Number == 0 && c.now < r.deadline
-	kind := report.PhaseDone
-	if r.phase != 1 {
-		kind = report.RoundDone
-		c.watch.last = loss
-	}
 	c.observe()
 	body := c.body()
 	e := report.Event{
-		Kind:          kind,
+		Kind:          report.RoundDone,
 		Attempt:       c.cohort.Attempt.Number,
 		Contributors:  contributors,
 		Asked:         c.cohort.Asked(),
@@ -136,6 +131,11 @@ func (c *Core) commitRound() {
 	}
 	if c.Plan.DPClip > 0 {
 		e.Privacy = dp.Spent(&c.Plan, c.N+1)
+	}
+	if r.phase == 1 {
+		e.Kind = report.PhaseDone
+	} else if c.watch.last = e; c.cohort.Roster.Open {
+		c.watch.asked = c.cohort.AskedAbout()
 	}
 	c.append(&wire.Record{Kind: wire.KindRound, Round: body}, e)
 }

@@ -56,3 +56,14 @@ func (w *Crowd) BackBy(now uint64, wanted int) uint64 {
 	slices.Sort(back)
 	return back[wanted-1]
 }
+
+// Participation returns how evenly the members take part that are not retired.
+func (w *Crowd) Participation() report.Participation {
+	counts := make([]uint32, 0, len(w.Members))
+	for i := range w.Members {
+		if p := &w.Members[i]; !p.Retired {
+			counts = append(counts, p.Contributions)
+		}
+	}
+	return report.ParticipationOf(counts)
+}

@@ -55,6 +55,10 @@ type Status struct {
 	Declines      uint32 `json:"declines"`
 	Uploads       uint32 `json:"uploads,omitempty"` // vectors of which a part has arrived
 
+	// Participation says how evenly devices take part; nil before the first round that this
+	// coordinator closes.
+	Participation *report.Participation `json:"participation,omitempty"`
+
 	Loss       float32     `json:"loss"`
 	NoFall     string      `json:"no_fall,omitempty"`         // why the loss seems not to fall
 	Privacy    *dp.Budget  `json:"privacy,omitempty"`         // spent by a device in every round
@@ -162,6 +166,9 @@ func StatusOf(s report.Status) Status {
 	if s.End != nil {
 		out.End = s.End.Reason.String()
 		out.Reason = s.End.Text
+	}
+	if s.Participation.Counted > 0 {
+		out.Participation = &s.Participation
 	}
 	if s.Evaluation.Count > 0 {
 		out.Evaluation = &Evaluation{N: s.Evaluation.N, Devices: s.Evaluation.Count,

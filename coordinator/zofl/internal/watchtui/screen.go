@@ -107,6 +107,9 @@ func (m *Model) roundParts() (parts []string) {
 	} else if s.Asked > 0 {
 		add("open round: %d of %d", s.Contributions, s.Asked)
 	}
+	if p := s.Participation; p != nil {
+		add("of a device %d to %d contributions", p.Fewest, p.Most)
+	}
 	if s.Best != nil {
 		add("best %s", terminal.Plain(s.Best.String()))
 	}

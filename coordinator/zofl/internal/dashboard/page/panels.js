@@ -74,9 +74,10 @@ export function tiles(store) {
     tile(`Held-out ${name}`)(number(latest?.metrics[name]), latest ? `round ${number(r.round[Math.min(place(r.n, latest.n), r.n.length - 1)])}` : "not yet");
   }
   if (s.best) tile(`Best ${s.best.metric}`)(number(s.best.value), `round ${number(s.best.round)}`);
-  const asked = store.last("asked");
+  const took = s.participation, asked = store.last("asked") || took?.asked;
   tile("Contributors")(number(store.last("contributors")),
-    [asked ? `of ${number(asked)} asked` : "", store.last("late") ? `${store.last("late")} late` : ""].filter(Boolean).join(", "));
+    [asked ? `of ${number(asked)} asked` : "", store.last("late") ? `${store.last("late")} late` : "",
+    took ? `each device in ${number(took.fewest)} to ${number(took.most)}` : ""].filter(Boolean).join(", "));
   if (s.state === "ended") tile("Present")("–", `of ${number(s.members)}: it has ended`);
   else tile("Present")(number(s.present), `of ${number(s.members)} members`);
   tile("Round time")(seconds(store.last("seconds")), rate ? `${number(Math.round(rate * 100) / 100)} a second` : "");

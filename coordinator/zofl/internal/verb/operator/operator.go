@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/connect"
 	"github.com/zofl/zofl/coordinator/zofl/internal/grant"
@@ -225,6 +226,7 @@ func printStatus(out io.Writer, s *operate.Status) {
 			{"declines", s.Declines},
 		})
 	}
+	printParticipation(t, s.Participation)
 	printVectors(t, s)
 	t.AppendRow(table.Row{"loss", lossOf(s)})
 	t.AppendIf(s.NoFall != "", "does not learn", s.NoFall)
@@ -275,6 +277,17 @@ func reportedOf(r history.Reported) string {
 	}
 	return fmt.Sprintf("median %.4g, from %.4g to %.4g, of %s", r.Median, r.Min, r.Max,
 		terminal.Count(r.Reporters, "device"))
+}
+
+// printParticipation appends rows about the last round, and about how evenly devices take part.
+func printParticipation(t cli.Table, p *report.Participation) {
+	if p == nil {
+		return
+	}
+	t.AppendRows([]table.Row{
+		{"counted in the last round", fmt.Sprintf("%d of %d asked", p.Counted, p.Asked)},
+		{"contributions of a device", p.Spread()},
+	})
 }
 
 // printVectors appends the rows about vectors. Only runs with transport=dense have such rows.

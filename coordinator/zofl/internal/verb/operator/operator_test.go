@@ -16,7 +16,8 @@ func TestPrintStatus(t *testing.T) {
 	status := operate.StatusOf(report.Status{Run: "kitchen", State: report.Ended,
 		End:   &wire.End{Reason: wire.EndDiverged},
 		Phase: 2, Survey: survey.Mu, Asked: 3, Contributions: 1, Uploads: 2, ObjectError: "disk full",
-		Unjudged: true,
+		Unjudged: true, Participation: report.Participation{Asked: 13, Counted: 6, Devices: 24,
+			Fewest: 28, Median: 151, Most: 184},
 		Digests: []report.DigestReports{{N: 64, Reporters: 1,
 			Values: []report.DigestCount{{Devices: 1}}}},
 		Counters: report.Counters{Late: 1, WrongControl: 4, UploadBytes: 2048, Busy: 3,
@@ -28,7 +29,7 @@ func TestPrintStatus(t *testing.T) {
 	}
 	for _, want := range []string{"ended: diverged", "2 of 2",
 		"losses to find mu; answers so far: 1 of 3", "5: 1 late, 4 wrong control",
-		"disk full",
+		"disk full", "6 of 13 asked", "28 to 184, median 151, of 24 devices",
 		"2; 2.0 KiB so far, 3 times told to wait, 5 dropped after silence",
 		"6 pieces, 100 B, 7 errors",
 		"0000: 1 device ", "no round yet", "nobody yet: the coordinator began"} {

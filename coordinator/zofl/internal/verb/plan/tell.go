@@ -297,9 +297,12 @@ func (s *speech) rounds() {
 	s.say("Round 1 waits for %s.", terminal.Count(s.Members, "device"))
 	s.say("%s asked in a round; %s enough.", are(s.Sampled(plan.MaxMembers), "device"),
 		are(s.Quorum, "answer"))
-	s.say("It closes with %s, or after %g s at the latest; after %s the run pauses.",
-		terminal.Count(s.Target, "answer"), float64(s.Deadline)/1000,
-		terminal.Count(s.MaxAttempts, "attempt"))
+	closes := "with " + terminal.Count(s.Target, "answer")
+	if s.Close == plan.CloseAtDeadline {
+		closes = "when all have answered"
+	}
+	s.say("It closes %s, or after %g s at the latest; after %s the run pauses.", closes,
+		float64(s.Deadline)/1000, terminal.Count(s.MaxAttempts, "attempt"))
 	s.sayIf(s.Roster == plan.OpenRoster, "Anybody may take part.")
 	s.say("The coordinator holds %s for it.", cli.Size(s.cost.Coordinator))
 }
