@@ -12,7 +12,7 @@ import (
 
 // Warnings returns what a plan that can run may lack or reveal, one paragraph each: layers that
 // start at zero, its deadline is short, its rounds end before a step moves the model,
-// its decay may outweigh the loss, classes or sketches reveal something, or its noise hides next
+// its decay may outweigh the loss, its scalars have few bits, classes or sketches reveal something, or its noise hides next
 // to nothing.
 func Warnings(p *plan.Plan) (list []string) {
 	if layersAtZero(p) {
@@ -33,6 +33,9 @@ func Warnings(p *plan.Plan) (list []string) {
 			2*p.Dim*p.Dim*uint64(p.Perturbations), p.Dim*p.Dim))
 	}
 	if text := FoundDecay(p); text != "" {
+		list = append(list, text)
+	}
+	if text := fewBits(p); text != "" {
 		list = append(list, text)
 	}
 	switch {
@@ -89,6 +92,19 @@ func decayText(p *plan.Plan) string {
 
 // slowDim is the largest model without a warning of the time that covariance=full takes.
 const slowDim = 300
+
+// fewBits returns the warning for a plan whose scalars have so few bits that they are biased, and
+// whose rule keeps their length, or "". The numbers are those of docs/methods.md.
+func fewBits(p *plan.Plan) string {
+	gains := map[plan.Precision]string{plan.Int4: "0.98 to 1.09", plan.Int2: "0.88 to 1.49"}
+	gain, few := gains[p.Precision]
+	if !few || p.ServerRule > plan.ServerMomentum {
+		return ""
+	}
+	return fmt.Sprintf("precision=%v changes the length of steps: a scalar counts %s times on "+
+		"average, the more the smaller P is. Tune step with this precision, or set precision=int8, "+
+		"or server_rule=normalized, which divides most of it out.", p.Precision, gain)
+}
 
 // shortestDeadline is the shortest deadline without a warning, in milliseconds. The author of a
 // smaller number probably meant seconds.

@@ -137,3 +137,22 @@ func TestWhatGroupsTell(t *testing.T) {
 		}
 	}
 }
+
+// TestFewBits: a plan is warned of biased scalars unless its rule divides their length out.
+func TestFewBits(t *testing.T) {
+	for precision, want := range map[plan.Precision]string{plan.Single: "", plan.Half: "",
+		plan.Int8: "", plan.Int4: "0.98 to 1.09", plan.Int2: "0.88 to 1.49"} {
+		for rule, steps := range map[plan.ServerRule]bool{plan.ServerMean: true, plan.ServerSGD: true,
+			plan.ServerMomentum: true, plan.ServerAdam: false, plan.ServerNormalized: false} {
+			p := &plan.Plan{
+				ModelFields:     plan.ModelFields{Initial: plan.Given},
+				AggregateFields: plan.AggregateFields{Precision: precision},
+				ServerFields:    plan.ServerFields{ServerRule: rule},
+			}
+			got := strings.Join(plancheck.Warnings(p), "")
+			if told := steps && want != ""; told != (got != "") || told && !strings.Contains(got, want) {
+				t.Errorf("%v with %v: %q, want %q: %t", precision, rule, got, want, told)
+			}
+		}
+	}
+}
