@@ -19,7 +19,7 @@ func parseList(f plan.Field, p *plan.Plan, text string) error {
 	err := d.Decode(f.At(p))
 	if err == nil {
 		if _, end := d.Token(); end == io.EOF && text[0] == '[' {
-			return nil
+			return frozen(f, text)
 		}
 	}
 	return fmt.Errorf("%sgive a JSON list such as %s", wrongPart(err), f.Usual)
@@ -46,4 +46,35 @@ func wrongPart(err error) string {
 		return key + " is no key of an element: "
 	}
 	return err.Error() + ": " // the name of a fill is wrong
+}
+
+// frozen returns an error for segments with a factor of 0. A plan has 0 for a factor that is not
+// given, which is 1, and the author of a 0 wants the parameters to stay as they are.
+func frozen(f plan.Field, text string) error {
+	if f.Name != "segments" {
+		return nil
+	}
+	var list []struct {
+		Name string
+		Mu   *float32 `json:"mu_scale"`
+		Step *float32 `json:"step_scale"`
+	}
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		return err
+	}
+	for _, s := range list {
+		zero := ""
+		switch {
+		case s.Mu != nil && *s.Mu == 0:
+			zero = "mu_scale"
+		case s.Step != nil && *s.Step == 0:
+			zero = "step_scale"
+		default:
+			continue
+		}
+		return fmt.Errorf("%s=0 of %q would mean 1. What a run does not train is no parameter of it: "+
+			"take the segment out, and its len out of dim, and let your app keep its values; of a "+
+			"model in a file, --initial FILE --train '*,!PATTERN' leaves tensors out", zero, s.Name)
+	}
+	return nil
 }

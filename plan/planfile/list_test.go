@@ -70,3 +70,21 @@ func isZero(p *plan.Plan, name string) bool {
 	}
 	return true
 }
+
+// TestFrozen: a factor of 0, which a plan could not tell from none, is refused with what freezes
+// parameters; other factors, and none, are read.
+func TestFrozen(t *testing.T) {
+	for text, want := range map[string]string{
+		`[{"name":"a","len":3,"mu_scale":0}]`:                               `mu_scale=0 of "a"`,
+		`[{"name":"a","len":3},{"name":"b","len":1,"step_scale":0.0}]`:      `step_scale=0 of "b"`,
+		`[{"name":"a","len":3,"step_scale":-0}]`:                            `step_scale=0 of "a"`,
+		`[{"name":"a","len":3,"mu_scale":0.5},{"name":"b","len":1}]`:        "",
+		`[{"name":"a","len":3,"fill":"normal","scale":1,"step_scale":1e3}]`: "",
+	} {
+		err := planfile.Set(&plan.Plan{}, "segments", text)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(),
+			want) || !strings.Contains(err.Error(), "--train '*,!PATTERN'")) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
