@@ -146,8 +146,9 @@ var allowed = map[string][]string{
 		module + "/plan", module + "/wire", module + "/wire/deviceinfo",
 		module + "/coordinator/report", module + "/coordinator/runlog",
 		module + "/coordinator/internal/gather", module + "/coordinator/internal/policy",
-		module + "/coordinator/internal/presence",
+		module + "/coordinator/internal/participation", module + "/coordinator/internal/presence",
 	},
+	"coordinator/internal/participation": {module + "/coordinator/report"},
 	// What the engine asks of policies, and which policies a plan has.
 	"coordinator/internal/policy": {
 		module + "/plan", module + "/wire", module + "/wire/survey", module + "/coordinator/report",
@@ -242,6 +243,7 @@ func TestPure(t *testing.T) {
 		"coordinator/internal/contribution", "coordinator/internal/perclass",
 		"coordinator/internal/aggregate", "coordinator/internal/quorum",
 		"coordinator/internal/cohort", "coordinator/internal/loss", "coordinator/internal/uploads",
+		"coordinator/internal/participation",
 		"coordinator/internal/late", "coordinator/internal/evaluation",
 		"coordinator/internal/policy", "coordinator/internal/policies"} {
 		for _, file := range sourceFiles(t, dir) {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A Participation says how evenly the devices of a run take part. A device whose contributions count
-// more often than those of others weighs more in the model.
+// A Participation says how evenly the devices of a run take part. A device whose contributions
+// count more often than those of others weighs more in the model.
 type Participation struct {
 	// Asked and Counted are of the last round: the devices that it asked, on an open roster about how
 	// many, and the contributions that its record counts.

@@ -12,8 +12,8 @@ import (
 
 // Warnings returns what a plan that can run may lack or reveal, one paragraph each: layers that
 // start at zero, its deadline is short, its rounds end before a step moves the model,
-// its decay may outweigh the loss, its scalars have few bits, classes or sketches reveal something, or its noise hides next
-// to nothing.
+// its decay may outweigh the loss, its scalars have few bits, classes or sketches reveal something,
+// or its noise hides next to nothing.
 func Warnings(p *plan.Plan) (list []string) {
 	if layersAtZero(p) {
 		list = append(list, ZeroStart)

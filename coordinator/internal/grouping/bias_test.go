@@ -13,7 +13,7 @@ import (
 // mean gradient, and how much noise they save. Of 12 devices each has two of four classes, and the
 // gradients of the classes are independent.
 func TestSketchBias(t *testing.T) {
-	const devices, classes, d, size, trials, regroups = 12, 4, 100, 4, 100, 20
+	const devices, classes, d, size, trials, regroups = 12, 4, 100, 4, 60, 10
 	rng := rand.New(rand.NewPCG(41, 3))
 	var bias, noise, plain []float64
 	for range trials {
