@@ -64,10 +64,7 @@ func surveyable(k survey.Kind, p *plan.Plan) bool {
 	case survey.Columns:
 		return p.Columns > 0 && len(p.Stats) == 0
 	case survey.Mu:
-		if p.ServerRule == plan.ServerCMA { // which has no mu, and begins with a sigma
-			return p.StepAuto > 0 && p.StepSize == 0
-		}
-		return p.MuAuto > 0 && p.Mu == 0
+		return p.MuAuto > 0 && p.Mu == 0 || survey.Sigma(p)
 	case survey.Step:
 		return p.StepAuto > 0 && p.StepSize == 0 && p.ServerRule != plan.ServerCMA
 	case survey.Sketch:

@@ -88,15 +88,14 @@ func Fit(p *plan.Plan) {
 func RoundQueries(p *plan.Plan, round uint64, devices int) uint64 {
 	perturbations, asked := p.PerturbationsAt(round), min(uint64(p.Target), uint64(devices))
 	surveyed := uint64(0)
-	evolves := p.ServerRule == plan.ServerCMA
-	sigma := evolves && p.StepAuto > 0 && p.StepSize == 0 && len(p.Boxes) == 0
-	if round == 1 && (p.MuAuto > 0 && p.Mu == 0 || sigma) {
+	if round == 1 && (p.MuAuto > 0 && p.Mu == 0 || survey.Sigma(p)) {
 		surveyed += asked * survey.Mu.Queries(p)
 	}
 	if round == 1 && p.Groups == grouping.Sketch {
 		surveyed += uint64(devices) * survey.Sketch.Queries(p)
 	}
-	if round == survey.FirstRounds+1 && p.StepAuto > 0 && p.StepSize == 0 && !evolves {
+	if round == survey.FirstRounds+1 && p.StepAuto > 0 && p.StepSize == 0 &&
+		p.ServerRule != plan.ServerCMA {
 		surveyed += asked * survey.Step.Queries(p)
 	}
 	if p.Phases() == 1 {

@@ -75,6 +75,7 @@ func TestSurveys(t *testing.T) {
 		{"zofl", planOf(t, "zofl"), 19 + 17},
 		{"a number for mu", set(func(p *plan.Plan) { p.Mu = 1e-3 }), 17},
 		{"a number for step", set(func(p *plan.Plan) { p.StepSize = 0.1 }), 19},
+		{"cma", planOf(t, "cma"), 19},
 		{"sketches", set(sketch), 65},
 		{"central", set(func(p *plan.Plan) { sketch(p); p.Difference = plan.Central }), 128},
 		{"classes", set(func(p *plan.Plan) { sketch(p); p.Classes = 10 }), 0},

@@ -10,10 +10,10 @@ import (
 // the step size, and that group devices. Surveys counts each survey once, although a run repeats
 // the survey for groups if many devices join later.
 func Surveys(p *plan.Plan) (sum uint64) {
-	if p.MuAuto > 0 && p.Mu == 0 {
+	if p.MuAuto > 0 && p.Mu == 0 || survey.Sigma(p) {
 		sum += survey.Mu.Queries(p)
 	}
-	if p.StepAuto > 0 && p.StepSize == 0 {
+	if p.StepAuto > 0 && p.StepSize == 0 && p.ServerRule != plan.ServerCMA {
 		sum += survey.Step.Queries(p)
 	}
 	if p.Groups == grouping.Sketch {

@@ -10,6 +10,12 @@ import (
 // Named returns the kind whose [Kind.String] is name, or None.
 func Named(name string) Kind { return Kind(max(slices.Index(names, name), 0)) }
 
+// Sigma says whether devices have still to find the first sigma of a plan with server_rule=cma,
+// from the losses of [Mu]. Within boxes their sides tell it.
+func Sigma(p *plan.Plan) bool {
+	return p.ServerRule == plan.ServerCMA && p.StepAuto > 0 && p.StepSize == 0 && len(p.Boxes) == 0
+}
+
 // Queries returns how many loss evaluations a device of the plan needs to answer.
 func (k Kind) Queries(p *plan.Plan) uint64 {
 	switch {

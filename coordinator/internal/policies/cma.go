@@ -23,11 +23,10 @@ func evolves(s *policy.Set, at *runlog.Position) {
 type firstSigma struct{ at *runlog.Position }
 
 func (s *firstSigma) Due(uint64, policy.Members) survey.Kind {
-	p := &s.at.Plan
-	if p.StepSize > 0 || len(p.Boxes) > 0 || lacksStats(p) {
-		return survey.None
+	if survey.Sigma(&s.at.Plan) && !lacksStats(&s.at.Plan) {
+		return survey.Mu
 	}
-	return survey.Mu
+	return survey.None
 }
 
 func (s *firstSigma) All() bool { return false }

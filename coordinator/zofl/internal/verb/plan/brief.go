@@ -125,6 +125,10 @@ func (b *brief) method() string {
 func (b *brief) finds() string {
 	mu, step := b.MuAuto > 0 && b.Mu == 0, b.StepAuto > 0 && b.StepSize == 0
 	switch {
+	case survey.Sigma(b.Plan):
+		return "the first sigma, before round 1"
+	case step && b.ServerRule == plan.ServerCMA:
+		return ""
 	case mu && step:
 		return fmt.Sprintf("mu, then the step: the model moves from round %d on",
 			survey.FirstRounds+1)
