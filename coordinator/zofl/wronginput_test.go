@@ -92,7 +92,7 @@ func TestWrongInput(t *testing.T) {
 		{[]string{"tune", plan, "--objective", "bowl", "--devices", "-1"}, "--devices -1: give 1"},
 		{[]string{"tune", plan, "--objective", "bowl", "--queries", "1"}, "--queries 1: give "},
 		{[]string{"tune", plan, "--objective", "bowl", "--fields", "beta"}, "--fields beta: choose of"},
-		{[]string{"demo", "--method", "sgd"}, "--method sgd: choose one of decomfl, "},
+		{[]string{"demo", "--method", "sgd"}, "--method sgd: choose one of cma, "},
 		{[]string{"simulate", plan, "--rounds", "1", "--split", "odd"}, "--split odd: choose iid"},
 		{[]string{"tune", plan, "--out", filepath.Join(none, "p")}, "--out " + filepath.Join(none, "p") +
 			": no such file or directory: make its directory first"},

@@ -10,9 +10,8 @@ const fullDim = 128
 const noisyDim = 20
 
 var evolutionPresets = []Info{{
-	Name: "cma",
-	Source: "MA-ES (Beyer, Sendhoff 2017) with the weights of CMA-ES (Hansen, arXiv:1604.00772); " +
-		"above 128 parameters LM-MA-ES (Loshchilov, Glasmachers, Beyer, arXiv:1705.06693)",
+	Name:   "cma",
+	Source: "MA-ES (Beyer, Sendhoff 2017), CMA-ES's weights; above 128 parameters LM-MA-ES",
 	Notes: `An evolution strategy, for up to 100 parameters or so, where all devices are asked and
 evaluate all of their data. Each round all devices evaluate the same lambda=perturbations
 candidates x + sigma M z, z normal. A scalar is a candidate's loss less the device's least
@@ -29,9 +28,9 @@ for losses with many minima.
 Traps: ask all devices in each round (target=members). Cohorts of unlike devices share the
 error of their own optimum, which no later round undoes. Scalars of half precision stall
 earlier. The model is x, the mean, not the best candidate, which under noise was lucky.
-Differs from the papers: sums of 1/(j+1/2) in place of logarithms, a quotient of
-polynomials in place of exp, and MA-ES's rates are those of CMA-ES. On 16 losses it took
-0.93 to 1.37 times the evaluations of pycma.
+Weights and rates are of Hansen, arXiv:1604.00772; LM-MA-ES is of Loshchilov, Glasmachers
+and Beyer, arXiv:1705.06693. Two things differ: sums of 1/(j+1/2) in place of logarithms,
+and a quotient of polynomials in place of exp.
 Memory: x, p and a matrix, d^2 + 2 d in every replica; limited 6 + 3 ln d vectors. Work:
 2 lambda d^2 products a record, and lambda d^2 to make the candidates.`,
 	apply: func(p *plan.Plan) {

@@ -76,6 +76,7 @@ var features = []feature{
 	{"several coordinators", never, []string{"coordinator/internal/leader", "internal/leader"}},
 	{"gradients", never, []string{"client/internal/directional"}},
 	{"plan files", never, []string{"plan/planfile", "internal/textfile"}},
+	{"prices", never, []string{"plan/cost"}},
 	{"refusals", never, []string{"plan/plancheck"}},
 }
 
