@@ -28,7 +28,8 @@ func TestFold(t *testing.T) {
 		}
 	}
 	box := &layout.Span{Low: -1e-3, High: 1e9}
-	for _, v := range []float64{-1e300, -7e22, -3, -0.05, 0.3, 1.05, 7e8, 4.133524199807386e16, 2.749894730144809e17} {
+	for _, v := range []float64{-1e300, -7e22, -3, -0.05, 0.3, 1.05, 7e8, 4.133524199807386e16,
+		2.749894730144809e17} {
 		if x := inside(box, v); !(x >= box.Low && x <= box.High) {
 			t.Errorf("%v is at %v, outside", v, x)
 		}
