@@ -71,6 +71,42 @@ func TestFashion(t *testing.T) {
 	}
 }
 
+// TestFashionCNN: the short form of the CNN is DeComFL alone, and the run in which P doubles ends
+// when it has made as many queries as the other.
+func TestFashionCNN(t *testing.T) {
+	e := &lab.Env{Generated: 100, Screen: true, Short: true, Tasks: []string{"cnn"}, Logf: t.Logf}
+	s, err := fashionSizeOf(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	queries := uint32(0)
+	for round := uint64(1); round <= s.doubles; round++ {
+		queries += s.doubled(round)
+	}
+	all := s.p * uint32(s.rounds)
+	if s.mlp || queries > all || queries+s.doubled(s.doubles+1) <= all {
+		t.Errorf("%+v: P doubles for %d directions, stays for %d", s, queries, all)
+	}
+	if _, err := fashionSizeOf(&lab.Env{Tasks: []string{"rnn"}}); err == nil {
+		t.Error("there is a task rnn")
+	}
+	if testing.Short() {
+		return
+	}
+	s.mlp, s.batch, s.p, s.rounds, s.doubles = true, 2, 1, 6, 3
+	train, test, err := s.models(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := newTrial(lab.NewTrial(t.Context(), e, "fashion"))
+	if err := x.fashion(s, train, test); err != nil {
+		t.Fatal(err)
+	}
+	if len(x.Report.Claims) != 2 || !strings.Contains(x.Report.Claims[1].Figures, "after round 3") {
+		t.Errorf("%+v", x.Report.Claims)
+	}
+}
+
 // TestFedAvg does the same with figure 5's steps.
 func TestFedAvg(t *testing.T) {
 	if testing.Short() {

@@ -74,18 +74,19 @@ func parse(progress io.Writer, args []string) (*order, error) {
 			return nil
 		}
 	}
-	flags.Func("presets", "only these, with commas between; byzantine, choose, defaults, losses",
+	flags.Func("presets", "only these, with commas between"+takenBy("presets"),
 		list(&o.env.Presets))
-	flags.Func("tasks", "only these, with commas between; choose, defaults, directions, finish, "+
-		"losses, raw, zofl-mnist (i, s, d), byzantine (i, m, d, r)", list(&o.env.Tasks))
-	flags.Uint64Var(&o.env.Rounds, "rounds", 0, "most of a run; 0: the experiment's own number; "+
-		"byzantine, defaults, directions, finish, losses, zofl-mnist")
-	flags.IntVar(&o.env.Devices, "devices", 0, "devices, liars among them; 0: 20; byzantine")
-	flags.IntVar(&o.env.Liars, "liars", 0, "devices that lie; 0: a fifth; byzantine")
-	flags.Func("lies", "only these, with commas between; byzantine", list(&o.env.Lies))
+	flags.Func("tasks", "only these, with commas between; a wrong one gets the list"+
+		takenBy("tasks"), list(&o.env.Tasks))
+	flags.Uint64Var(&o.env.Rounds, "rounds", 0, "most of a run; 0: the experiment's own number"+
+		takenBy("rounds"))
+	flags.IntVar(&o.env.Devices, "devices", 0, "devices, liars among them; 0: 20"+
+		takenBy("devices"))
+	flags.IntVar(&o.env.Liars, "liars", 0, "devices that lie; 0: a fifth"+takenBy("liars"))
+	flags.Func("lies", "only these, with commas between"+takenBy("lies"), list(&o.env.Lies))
 	flags.Func("arm", "compare this method, in place of the experiment's; may be repeated: its "+
-		"name, or \"NAME BASE FIELD=VALUE ...\" for a new one made from an arm or, with zofl-mnist, "+
-		"a preset; byzantine, zofl-mnist",
+		"name, or, with byzantine and zofl-mnist, \"NAME BASE FIELD=VALUE ...\" for a new one made "+
+		"from an arm or, with zofl-mnist, a preset"+takenBy("arm"),
 		func(text string) error {
 			o.env.Arms = append(o.env.Arms, text)
 			return nil
@@ -109,6 +110,17 @@ func parse(progress io.Writer, args []string) (*order, error) {
 		return o, err
 	}
 	return o, o.takes(flags)
+}
+
+// takenBy lists the experiments that take an option, for the option's help.
+func takenBy(option string) string {
+	var ids []string
+	for _, e := range papers.All() {
+		if slices.Contains(e.Takes, option) {
+			ids = append(ids, e.ID)
+		}
+	}
+	return "; taken by " + strings.Join(ids, ", ")
 }
 
 // takes returns an error if the command line has an option that this experiment does not use.
