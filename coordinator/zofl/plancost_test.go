@@ -16,6 +16,7 @@ func TestPlanExplainsPresets(t *testing.T) {
 	costs := map[string][]string{ // queries, scalars, records, vectors
 		"cma":     {"46", "45", "1", "47"}, // 4 + 3 ln d candidates, one of them twice
 		"decomfl": {"11", "10", "1", "1"}, "mezo": {"2", "1", "1", "1"},
+		"fedkseed": {"400", "200", "1", "1"},
 		"zo-adafl": {"100", "50", "1", "4"}, "zo-adafl-shared": {"100", "50", "1", "4"},
 		"fedzo": {"420", "400", "1", "1"}, "decomfl-adam": {"20", "19", "1", "3"},
 		"zofl": {"11", "10", "1", "2"}, "zofl-shared": {"11", "10", "1", "2"},

@@ -36,6 +36,9 @@ func Liars(p *plan.Plan, liars uint32, set ...string) (fields []string, err erro
 	give(&a, "quorum", &p.Quorum, max(p.Quorum, min(2*liars+1, p.Target), (3*p.Target+3)/4))
 	give(&a, "liars", &p.Liars, liars)
 	give(&a, "bound", &p.Bound, 1.5)
+	if p.Weights != plan.Equal { // a trimmed mean has none, and liars would claim large ones
+		give(&a, "weights", &p.Weights, plan.Equal)
+	}
 	give(&a, "aggregator", &p.Aggregator, plan.TrimmedMean)
 	give(&a, "trim", &p.Trim, trimOf(liars, p.Quorum))
 	return a.set, tooFew(p, liars)

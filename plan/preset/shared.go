@@ -54,4 +54,27 @@ Memory: x, 1 d. Work: 1 direction a record.`,
 			p.Members, p.Target, p.Quorum = 1, 1, 1
 		},
 	},
+	{
+		Name:   "fedkseed",
+		Source: "FedKSeed (Qin et al. 2023, arXiv 2312.06353), and its published code",
+		Notes: `Directions from a pool of 4,096 (the code's K), which derive from the run key: a
+model is the pool's coefficients, 4,097 numbers, however many rounds made it. Normal z,
+central difference, one direction a local step, x -= eta g z, 200 local steps a round
+(tau), means weighted by samples. Defaults are the code's: mu (zo_eps) 5e-4, batch 1,
+and the step 3e-7 of its README, for language models of a billion parameters.
+Not as there: its devices each draw their own directions of the pool; here those of a
+round share each draw, so that a record has one mean a step. FedKSeed-Pro, which draws
+by the size of earlier scalars, is not there.
+Trap: moves never leave the span of 4,096 directions.
+Memory: x, 1 d, and 4,097 numbers. Work: 200 directions a record, and the whole pool
+again after every 64 rounds (rebase), so that the rounding of x does not add up.`,
+		apply: func(p *plan.Plan) {
+			p.Sharing, p.Distribution, p.Difference = plan.SharedDirections, plan.Normal,
+				plan.Central
+			p.Pool, p.Rebase = 4096, plan.DefaultRebase
+			p.Mu, p.Steps, p.Perturbations, p.Batch = 5e-4, 200, 1, 1
+			p.Rule, p.StepSize = plan.SGD, 3e-7
+			p.Transport, p.Aggregator, p.Weights = plan.Mean, plan.WeightedMean, plan.BySamples
+		},
+	},
 }

@@ -30,6 +30,7 @@ RUNS = {
     "zo-adafl-shared": [],
     "scaffold-1": [],
     "zo-svrg": [],
+    "fedkseed": ["steps=20", "pool=64", "rebase=3"],
     "scaffold-2": ["perturbations=4"],
     "decomfl": ["pool=64", "rebase=3", "precision=half", "max_scalar=65504"],
     "fedzo-dense": ["control=scaffold-2"],

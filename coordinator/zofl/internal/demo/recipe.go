@@ -28,6 +28,7 @@ var recipes = map[string]recipe{
 	"decomfl": {rounds: 500,
 		settings: "difference=central rule=torch-momentum beta=0.9 weight_decay=1e-5"},
 	"mezo":                {rounds: 500, settings: "step=1e-3"},
+	"fedkseed":            {rounds: 200, settings: "batch=32 step=3e-3" + local},
 	"zo-adafl":            {rounds: 200},
 	"zo-adafl-shared":     {rounds: 200},
 	"decomfl-adam":        {rounds: 500},
