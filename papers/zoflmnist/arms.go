@@ -75,10 +75,16 @@ var (
 		c.Queries = 16_000
 		return c
 	}()
+	// lean is full with fewer directions, which spends fewer queries and bytes on a round.
+	lean = func() contest.Method {
+		c := full.With("lean", "the recipe, batch 600, P=12", "perturbations=12").At(0.1)
+		c.Queries = 620 * 13
+		return c
+	}()
 	// decay is the recipe with less decay, which won in long runs of the experiment finish.
 	decay = recipe.With("decay", "the recipe, decay 0.01", "server_decay=0.01")
 	// others are arms that run only on request.
-	others = []contest.Method{adam, twice, auto, full, decay}
+	others = []contest.Method{adam, twice, auto, full, lean, decay}
 )
 
 // pickArms returns the requested arms; if none is requested, it returns the default ones. Each
