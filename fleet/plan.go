@@ -70,9 +70,13 @@ func rehearsal(pl *plan.Plan, devices []objective.Objective, o *Options) (*plan.
 
 // Fit limits the number of devices that a round asks to the plan's members. If devices share
 // directions in groups, a round asks only whole groups. If there are too few devices for a group,
-// Fit makes the groups smaller.
+// Fit makes the groups smaller. Groups that devices draw keep their number if possible.
 func Fit(p *plan.Plan) {
+	drawn, groups := grouping.Draws(p), grouping.Count(p)
 	p.OverSample, p.Target = 1, min(p.Target, p.Members)
+	if drawn {
+		p.GroupSize = min(p.GroupSize, max(p.Target/max(groups, 1), 1))
+	}
 	if p.GroupSize > 0 {
 		p.GroupSize = max(min(p.GroupSize, p.Target), 1)
 		p.Target -= p.Target % p.GroupSize

@@ -6,6 +6,7 @@ import (
 	"github.com/zofl/zofl/fleet"
 	"github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
 )
 
 // TestSketchesAreQueries: before the first round all devices send sketches, even devices that the
@@ -59,6 +60,25 @@ func TestFewerDevicesThanThePlanAsks(t *testing.T) {
 				t.Errorf("groups %d, %d devices: target and group size %v, want %v; %+v", how, devices,
 					got, want, last)
 			}
+		}
+	}
+}
+
+// TestFewerDevicesKeepDrawnGroups: where the devices of the plan draw among 20 groups, a rehearsal
+// with fewer devices has 20 groups too.
+func TestFewerDevicesKeepDrawnGroups(t *testing.T) {
+	p := newPlan(t, "zofl", 30, 2)
+	p.Members, p.Target = 1000, 1000
+	if note := preset.Fit(p); note == "" || p.GroupSize != 50 {
+		t.Fatalf("groups of %d: %q", p.GroupSize, note)
+	}
+	for devices, want := range map[int][2]uint32{1: {1, 1}, 15: {15, 1}, 60: {60, 3}, 200: {200, 10}} {
+		r, err := fleet.Run(t.Context(), p, objectives(bowls(devices, 30)), fleet.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]uint32{r.Plan.Target, r.Plan.GroupSize}; got != want {
+			t.Errorf("%d devices: target and group size %v, want %v", devices, got, want)
 		}
 	}
 }

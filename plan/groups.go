@@ -14,7 +14,7 @@ var groupsSection = Section{
 	fields: []Field{
 		{Number: 93, Name: "groups", names: []string{"none", "random", "sketch", "auto"},
 			Doc: "how the devices that share directions are chosen"},
-		{Number: 94, Name: "group_size", Changeable: true, max: 128, Unit: "devices", Usual: "5",
+		{Number: 94, Name: "group_size", Changeable: true, max: MaxMembers, Unit: "devices", Usual: "5",
 			Doc: "devices that share directions"},
 		{Number: 95, Name: "regroup", Changeable: true, max: anyUint32, Unit: "rounds", Usual: "10",
 			Doc: "rounds for which groups are kept"},

@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -183,5 +185,37 @@ func TestPlanPricesSharing(t *testing.T) {
 	out, err = zofl(t, "plan", "--preset", "zofl-shared", "--dim", "300", "--explain")
 	if err != nil || cell(out, row) != "" {
 		t.Errorf("another preset: %v, %s", err, out)
+	}
+}
+
+// TestPlanPricesReplay: zofl plan says how many directions every replica makes a round, and how
+// long that takes here. However many devices contribute, the default has some 200 of them.
+func TestPlanPricesReplay(t *testing.T) {
+	many := []string{"--dim", "7850", "--set", "members=1000", "--set", "target=1000"}
+	for want, args := range map[string][]string{
+		"100 directions (10 if all share)": {"--dim", "7850"},
+		"200 directions":                   many,
+		"10 directions":                    append(many, "--preset", "zofl-shared"),
+		"10000 directions":                 append(many, "--set", "sharing=per-client"),
+	} {
+		out, err := zofl(t, append([]string{"plan"}, args...)...)
+		line := regexp.MustCompile("\nreplay   ([0-9.]+) ms a round on one core like this, for " +
+			regexp.QuoteMeta(want) + "\n").FindStringSubmatch(out)
+		if err != nil || line == nil {
+			t.Fatalf("%v, no %s in:\n%s", err, want, out)
+		}
+		if ms, err := strconv.ParseFloat(line[1], 64); err != nil || ms <= 0 {
+			t.Errorf("%s take %s ms", want, line[1])
+		}
+		out, err = zofl(t, append([]string{"plan", "--explain"}, args...)...)
+		number, _, _ := strings.Cut(want, " ")
+		if got := cell(out, "directions that each replica makes to replay it"); err != nil ||
+			got != number {
+			t.Errorf("%v, --explain says %q, want %s", err, got, number)
+		}
+	}
+	out, err := zofl(t, "plan", "--preset", "fzoos", "--dim", "100")
+	if err != nil || strings.Contains(out, "\nreplay ") {
+		t.Errorf("%v, replay of vectors in:\n%s", err, out)
 	}
 }

@@ -159,6 +159,18 @@ func OfReply(r *wire.Reply) (group uint32, ok bool) {
 	return uint32(v), d.OK()
 }
 
+// enough is the number of directions of a round above which more of them bring little, and cost
+// every replica time and bytes. fewest is the least number of groups of a round.
+const (
+	enough = 200
+	fewest = 5
+)
+
+// Enough returns how many groups of a round are enough, where more devices contribute than that.
+func Enough(p *plan.Plan) uint32 {
+	return max(enough/max(p.Steps*p.Perturbations, 1), fewest)
+}
+
 // Count returns the number of groups of a round. A round's record has at most one term for each
 // group. Count is 0 if the plan has no groups.
 func Count(p *plan.Plan) uint32 {

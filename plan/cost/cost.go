@@ -40,6 +40,10 @@ type Round struct {
 	// With DenseVectors it is the number of elements.
 	Scalars uint64
 
+	// Directions is the number of directions along which the round's records have scalars. A replica
+	// makes each of them anew, with Plan.Dim elements, to replay the round.
+	Directions uint64
+
 	Records int // of a round, 1 or 2
 
 	// Down counts one announcement a record; with DenseVectors also answers to the
@@ -89,7 +93,7 @@ func Of(p *plan.Plan, in Input) Round {
 	length := cmp.Or(in.IDLen, plan.MaxName)
 	s := sampleOf(p, max(in.Round, 1))
 	c := Round{
-		Perturbations: s.perturbations, Records: len(s.records),
+		Perturbations: s.perturbations, Records: len(s.records), Directions: s.directions,
 		Vectors: footprint.Vectors(p), Local: footprint.Local(p),
 	}
 	announce, id := subjects.Announce(p.Run, lastShard(p)), strings.Repeat("x", length)

@@ -28,7 +28,7 @@ func TestCostIsTheFrames(t *testing.T) {
 
 	got := cost.Of(p, cost.Input{Round: 8, IDLen: 8})
 	want := cost.Round{
-		Perturbations: 10, Queries: 11, Scalars: 10,
+		Perturbations: 10, Queries: 11, Scalars: 10, Directions: 10,
 		Up: cost.Traffic{Payload: len(reply),
 			Socket: len(fmt.Sprintf("PUB zo.mnist.p.0.12345678 %d\r\n%s\r\n", len(reply), reply))},
 		Down: cost.Traffic{Payload: len(announcement),

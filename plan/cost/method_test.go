@@ -36,6 +36,9 @@ func checkCost(t *testing.T, p *plan.Plan, round uint64, queries, scalars uint64
 			t.Fatal(err)
 		}
 		want.Record += len(b)
+		for _, term := range r.Round.Terms {
+			want.Directions += uint64(p.TermPrecision().Len(term.Scalars))
+		}
 	}
 	for _, r := range f.replies {
 		b := r.Append(nil)

@@ -18,6 +18,7 @@ type sample struct {
 	perturbations uint32
 	phases        []uint8  // of the round's records: 0, or 1 and 2
 	records       [][]byte // by phase
+	directions    uint64   // of the records' scalars
 }
 
 func sampleOf(p *plan.Plan, round uint64) *sample {
@@ -63,8 +64,9 @@ func (s *sample) variate(phase uint8) uint64 {
 	return 0
 }
 
-// blob returns the given number of blocks of P scalars of a record.
+// blob returns the given number of blocks of P scalars of a record, and counts their directions.
 func (s *sample) blob(blocks uint64) wire.Scalars {
+	s.directions += blocks * uint64(s.perturbations)
 	return s.blobOf(s.plan.TermPrecision(), blocks)
 }
 

@@ -29,9 +29,11 @@ v do not. So the coordinator takes own directions if they will still have less n
 |g|^2 is 1/(2 sqrt(M-1)) of what it is. They do with many contributors, large batches
 such as the 200 here, and alike data. It gives them up once they have more noise.
 groups=auto needs roster=dense and at most 128 devices a round, and takes no late work or
-median. For other plans zofl plan writes another sharing, and says so: with an open
-roster each device draws one of 20 groups or so, which share directions. Among alike
-devices sharing=per-client groups=none regroup=0 precision=int4 takes the fewest bytes.
+median. For other plans zofl plan writes another sharing, and says so. With an open
+roster, or where more devices count, each draws one of 20 groups or so, which share
+directions: beyond 200 directions a round (P times the groups) more of them gain less
+than they cost each device in replay and bytes. Among alike devices
+sharing=per-client groups=none regroup=0 precision=int4 takes the fewest bytes.
 For the last points of accuracy set step to a number, with step_decay=cosine floor=0.05
 and server_decay=0.03: for the MNIST CNN step=0.12, P = 19 and 1,300 rounds.
 Memory: x and m, 2 d in every replica, and d for a flat loss. Work: a replica generates

@@ -18,8 +18,8 @@ var mannerFields = []string{"sharing", "transport", "groups", "group_size", "reg
 
 // manners lists the values of mannerFields that a plan of the preset zofl may have; the preset's
 // own values come first. A plan gets the first entry with which it can run. The second entry is for
-// rounds of many devices, the third for late contributions, the fourth for open rosters, and the
-// fifth for medians.
+// rounds that ask many devices of which few count, the third for late contributions, the fourth for
+// open rosters and rounds of many devices, and the fifth for medians.
 var manners = []plan.Plan{
 	{
 		ProbeFields:     plan.ProbeFields{Sharing: plan.GroupDirections},
@@ -45,32 +45,31 @@ var manners = []plan.Plan{
 	},
 }
 
-// someGroups is the number of groups among which devices of an open roster draw, unless groups
-// would have fewer than fewest devices, or more than a plan allows. More groups give estimates with
-// less noise, but longer records. If a plan needed more than mostGroups groups, all its devices
-// share directions instead.
-const (
-	someGroups = 20
-	mostGroups = 64
-	fewest     = 5
-)
+// fewest is the least number of devices of a group that devices of an open roster draw.
+const fewest = 5
 
-// mannersFor returns the manners that a plan may have. Random groups are only for open rosters,
-// because better kinds of groups exist for a listed roster. Random groups are not for medians
-// either: the median of a small group resists fewer lying devices.
+// mannersFor returns the manners that a plan may have. Random groups are only for plans whose
+// devices draw them, because better kinds of groups exist for the others. Random groups are not for
+// medians either: the median of a small group resists fewer lying devices. Where many devices
+// count, own directions come last: each device would replay the directions of all.
 func mannersFor(p *plan.Plan) (list []plan.Plan) {
-	asked := p.Sampled(plan.MaxMembers)
-	draws := p.Roster == plan.OpenRoster && asked <= mostGroups*grouping.MaxDevices &&
-		(p.Aggregator == plan.WeightedMean || p.Aggregator == plan.ClippedMean)
+	asked, most := p.Sampled(plan.MaxMembers), grouping.Enough(p)
+	open, many := p.Roster == plan.OpenRoster, asked > grouping.MaxDevices && p.Target > most
+	draws := (open || many) && (p.Aggregator == plan.WeightedMean || p.Aggregator == plan.ClippedMean)
+	var own []plan.Plan
 	for _, m := range manners {
-		if m.Groups == grouping.Random {
-			m.GroupSize = min(max(asked/someGroups, fewest), grouping.MaxDevices)
-		}
-		if m.Groups != grouping.Random || draws {
+		switch {
+		case m.Groups == grouping.Random && !draws:
+		case m.Sharing == plan.PerClient && many:
+			own = append(own, m)
+		case m.Groups == grouping.Random:
+			m.GroupSize = max(asked/most, fewest)
+			list = append(list, m)
+		default:
 			list = append(list, m)
 		}
 	}
-	return list
+	return append(list, own...)
 }
 
 // Fit changes a plan of the preset zofl that cannot run because its author set fields that exclude
@@ -81,8 +80,10 @@ func mannersFor(p *plan.Plan) (list []plan.Plan) {
 //
 //   - own directions of each device, with scalars of 4 bits;
 //   - the same with scalars of 16 bits;
-//   - groups that devices of an open roster draw;
+//   - groups that devices draw, if the roster is open or a round has many devices;
 //   - directions that all devices share.
+//
+// The first two come last where a round has many devices.
 //
 // Fit returns one sentence that says what Fit changed, and why. If the plan can run already, or if
 // no combination helps, Fit changes nothing and returns "". Package plancheck reports what a plan

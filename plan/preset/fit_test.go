@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/cost"
 	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/plan/valid"
@@ -17,27 +18,34 @@ import (
 func TestFit(t *testing.T) {
 	const own, half, shared = "per-client relay none 0 int4", "per-client relay none 0 half",
 		"shared mean none 0 half"
+	const random = "groups relay random 1 int8"
 	for settings, want := range map[string]string{
 		"":                               "groups relay auto 10 int8",
 		"precision=half":                 "groups relay auto 10 half",
 		"sharing=groups":                 "groups relay auto 10 int8",
 		"groups=sketch group_size=5":     "groups relay sketch 10 int8",
 		"target=128 members=128":         "groups relay auto 10 int8",
-		"target=129 members=129":         own,
-		"over_sample=13":                 own,
+		"target=129 members=129":         random,
+		"over_sample=13":                 own, // 10 count
 		"weights=samples":                "groups relay auto 10 int8",
 		"sharing=per-client":             own,
 		"groups=none":                    own,
 		"regroup=0":                      own,
 		"weights=samples precision=int2": "groups relay auto 10 int2",
 		"perturbations=400 target=100 members=100": own, // records of groups would be too long
-		"late=2":                  half,
-		"late=2 precision=half":   half,
-		"late=2 precision=single": "per-client relay none 0 single",
-		"roster=open":             "groups relay random 1 int8",
-		"roster=open weights=samples target=500 members=500":        "groups relay random 1 int8",
-		"roster=open target=8192":                                   "groups relay random 1 int8",
-		"roster=open target=8193":                                   shared,
+		"late=2":                                                    half,
+		"late=2 precision=half":                                     half,
+		"late=2 precision=single":                                   "per-client relay none 0 single",
+		"sharing=groups target=500 members=500":                     random,
+		"late=2 target=1000 members=1000":                           shared,
+		"target=1000 members=1000 aggregator=median":                shared,
+		"target=1000 members=1000 sharing=per-client":               own,
+		"target=10000 members=10000":                                random,
+		"target=200 members=200 perturbations=100 weights=samples":  random,
+		"roster=open":                                               random,
+		"roster=open weights=samples target=500 members=500":        random,
+		"roster=open target=8193":                                   random,
+		"roster=open target=100000 members=100000":                  random,
 		"roster=open target=4 quorum=3 over_sample=1":               shared,
 		"roster=open precision=half":                                "groups relay random 1 half",
 		"roster=open groups=random group_size=9":                    "groups relay random 10 int8",
@@ -110,11 +118,31 @@ func fieldOf(t *testing.T, p *plan.Plan, name string) string {
 	return ""
 }
 
+// TestFitBounds: however many devices contribute, a record has some 200 directions, and a device
+// need not read more than a few hundred bytes.
+func TestFitBounds(t *testing.T) {
+	for _, roster := range []string{"dense", "open"} {
+		for _, n := range []int{129, 200, 1000, 10_000, 100_000} {
+			for _, perturbations := range []int{10, 40} {
+				p := planOf(t, "zofl")
+				preset.Fit(p, setAll(t, p, fmt.Sprintf("roster=%s members=%d target=%d perturbations=%d",
+					roster, n, n, perturbations))...)
+				c := cost.Of(p, cost.Input{Round: 1000, IDLen: 8})
+				if err := valid.Plan(p); err != nil || c.Directions < 150 || c.Directions > 250 ||
+					c.Down.Socket > 600 {
+					t.Errorf("%s, %d devices, P=%d: %d directions, %d bytes, %v", roster, n, perturbations,
+						c.Directions, c.Down.Socket, err)
+				}
+			}
+		}
+	}
+}
+
 // TestFitLeaves: if an author has set a way of sharing that cannot run, Fit does not replace it,
 // and package valid refuses the plan.
 func TestFitLeaves(t *testing.T) {
 	for _, settings := range []string{"sharing=groups late=2", "groups=auto roster=open",
-		"sharing=groups target=500 members=500", "aggregator=median transport=relay",
+		"groups=auto target=500 members=500", "aggregator=median transport=relay",
 		"roster=open sharing=per-client", "late=2 precision=int8", "sharing=shared precision=int4",
 		"mu=-1", "late=2 groups=random group_size=5"} {
 		p := planOf(t, "zofl")

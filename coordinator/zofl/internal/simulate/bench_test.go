@@ -13,17 +13,20 @@ import (
 // BenchmarkThousand measures a round of 1,000 devices that all contribute, with a loss that costs
 // almost no time, and with all files.
 func BenchmarkThousand(b *testing.B) {
-	for _, dim := range []int{100, 10000} {
-		b.Run(fmt.Sprint("dim=", dim), func(b *testing.B) { benchmark(b, dim) })
+	for _, name := range []string{"zofl", "decomfl"} {
+		for _, dim := range []int{100, 10000} {
+			b.Run(fmt.Sprintf("%s/dim=%d", name, dim), func(b *testing.B) { benchmark(b, name, dim) })
+		}
 	}
 }
 
-func benchmark(b *testing.B, dim int) {
-	p, err := preset.Unbound("decomfl", "bench", uint64(dim))
+func benchmark(b *testing.B, name string, dim int) {
+	p, err := preset.Unbound(name, "bench", uint64(dim))
 	if err != nil {
 		b.Fatal(err)
 	}
 	p.Members, p.Target, p.Rounds = 1000, 1000, uint64(b.N)
+	preset.Fit(p)
 	c := &Config{Plan: p, Seeds: []uint64{1},
 		Devices: func(p *plan.Plan, _ uint64) (list []clientobjective.Objective, err error) {
 			for i := range p.Members {

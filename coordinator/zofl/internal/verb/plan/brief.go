@@ -76,6 +76,9 @@ func (f *planFlags) short(out io.Writer, p *plan.Plan, in cost.Input) error {
 	}
 	b.line("losses", b.losses())
 	b.line("bytes", b.bytes())
+	if b.cost.Directions > 0 {
+		b.line("replay", b.replay())
+	}
 	b.line("seconds", b.seconds())
 	b.line("memory", fmt.Sprintf("%s for the replica (%s); %s for a device's process in Go",
 		cli.Size(4*p.Dim*b.cost.Vectors), terminal.Count(b.cost.Vectors, "vector"),

@@ -60,6 +60,12 @@ func price(out io.Writer, p *plan.Plan, in cost.Input) {
 		t.AppendRow(table.Row{"more bytes received, where a record takes " +
 			(time.Duration(s.Seconds) * time.Second).String(), s.Received})
 	}
+	if c.Directions > 0 {
+		t.AppendRows([]table.Row{
+			{"directions that each replica makes to replay it", c.Directions},
+			{"their time on one core like this", replayTime(p, c.Directions)},
+		})
+	}
 	t.AppendRows([]table.Row{
 		{"bytes added to the log, at most", c.Record},
 		{fmt.Sprintf("bytes of %d rounds to a device that joins late", lateRounds), late.Socket},
@@ -75,6 +81,7 @@ func price(out io.Writer, p *plan.Plan, in cost.Input) {
 		t.AppendRows([]table.Row{
 			{"where all share directions: bytes received", c.Down.Socket},
 			{"where all share directions: bytes of the log", c.Record},
+			{"where all share directions: directions of a replica", c.Directions},
 		})
 	}
 	t.AppendIf(p.Transport == plan.DenseVectors, "vectors stored beside the log, at most",

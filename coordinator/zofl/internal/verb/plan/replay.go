@@ -1,0 +1,63 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/prng"
+)
+
+// replay says how long every replica works on the record of a round.
+func (b *brief) replay() string {
+	text := fmt.Sprintf("%s a round on one core like this, for %s", replayTime(b.Plan,
+		b.cost.Directions), terminal.Count(b.cost.Directions, "direction"))
+	if c := sharedCost(b.Plan, b.in); c != nil && c.Directions != b.cost.Directions {
+		text += fmt.Sprintf(" (%d if all share)", c.Directions)
+	}
+	return text
+}
+
+// The measurement of [replayTime] takes a vector of at most measuredDim elements, at most
+// measuredDirections directions, and some measuredFor.
+const (
+	measuredDim        = 1 << 16
+	measuredDirections = 64
+	measuredFor        = 4 * time.Millisecond
+)
+
+// replayTime measures how long this core takes to add a plan's directions to a vector, and returns
+// the time of this many directions. A model that does not fit the caches takes longer.
+func replayTime(p *plan.Plan, directions uint64) string {
+	dist := prng.Normal
+	if p.Distribution == plan.Rademacher {
+		dist = prng.Rademacher
+	}
+	x := make([]float32, min(p.Dim, measuredDim))
+	terms := make([]prng.Term, min(directions, measuredDirections))
+	for i := range terms {
+		terms[i] = prng.Term{A: 1e-3, Z: prng.Direction{Key: 1, Source: prng.Slot(uint32(i)),
+			Dist: dist}}
+	}
+	least := time.Duration(math.MaxInt64)
+	for began := time.Now(); time.Since(began) < measuredFor; {
+		at := time.Now()
+		prng.Sum(x, terms, 0)
+		least = min(least, time.Since(at))
+	}
+	whole := float64(p.Dim) / float64(len(x)) * float64(directions) / float64(max(len(terms), 1))
+	return inMilliseconds(float64(least) * whole)
+}
+
+// inMilliseconds returns a number of nanoseconds as text with two digits.
+func inMilliseconds(ns float64) string {
+	if !(ns > 0) {
+		return "0 ms"
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(ns))-1)
+	ms := math.Round(ns/unit) * (unit / 1e6)
+	return strconv.FormatFloat(ms, 'f', max(0, 7-int(math.Floor(math.Log10(ns)))), 64) + " ms"
+}
