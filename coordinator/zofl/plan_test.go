@@ -274,7 +274,7 @@ func TestPlanIsBrief(t *testing.T) {
 	for _, args := range plans {
 		out, err := zofl(t, append([]string{"plan"}, args...)...)
 		out, _, _ = strings.Cut(out, "\nWarning: ")
-		if lines := strings.Split(strings.TrimSpace(out), "\n"); err != nil || len(lines) > 15 {
+		if lines := strings.Split(strings.TrimSpace(out), "\n"); err != nil || len(lines) > 16 {
 			t.Errorf("%v: %v, %d lines:\n%s", args, err, len(lines), out)
 		}
 		for line := range strings.Lines(out) {
