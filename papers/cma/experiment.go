@@ -14,7 +14,7 @@ func Experiment() lab.Experiment {
 		ID:    "cma",
 		Title: "the preset cma: evaluations on losses that optimizers are compared on, fleets, noise",
 		Paper: "none: MA-ES and CMA-ES are compared so, and pycma beside them",
-		Long:  "some 10 minutes",
+		Long:  "half a minute",
 		Do:    func(t *lab.Trial) error { return (&trial{t, t.Env.SeedsOr(5)}).all() },
 	}
 }
