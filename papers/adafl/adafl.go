@@ -81,6 +81,7 @@ func sizeOf(e *lab.Env) (s size, err error) {
 		s.among, s.sweep, s.every = 10, 20, 5
 		s.dzopa, s.zones = []float64{5e-2}, []float64{5e-3, 5e-2}
 	}
+	s.sweep = min(s.sweep, s.rounds)
 	s.seeds = e.SeedsOr(3)
 	s.sets, err = lab.Pick("tasks", []string{figures2, "fashion-mnist"},
 		func(set string) string { return set }, e.Tasks, nil)

@@ -3,6 +3,7 @@ package decomfl
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/zofl/zofl/papers/firstorder"
 	"github.com/zofl/zofl/papers/lab"
@@ -65,6 +66,9 @@ func fashionSizeOf(e *lab.Env) (s fashionSize, err error) {
 	}
 	models, err := lab.Pick("tasks", []string{fashionMLP, fashionCNN},
 		func(name string) string { return name }, e.Tasks, []string{usual})
+	if err == nil && len(models) > 1 {
+		err = fmt.Errorf("--tasks %s: take one of them", strings.Join(models, ","))
+	}
 	if err != nil {
 		return s, err
 	}

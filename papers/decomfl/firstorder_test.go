@@ -87,8 +87,10 @@ func TestFashionCNN(t *testing.T) {
 	if s.mlp || queries > all || queries+s.doubled(s.doubles+1) <= all {
 		t.Errorf("%+v: P doubles for %d directions, stays for %d", s, queries, all)
 	}
-	if _, err := fashionSizeOf(&lab.Env{Tasks: []string{"rnn"}}); err == nil {
-		t.Error("there is a task rnn")
+	for _, tasks := range [][]string{{"rnn"}, {"mlp", "cnn"}} {
+		if _, err := fashionSizeOf(&lab.Env{Tasks: tasks}); err == nil {
+			t.Errorf("--tasks %s is no mistake", tasks)
+		}
 	}
 	if testing.Short() {
 		return
