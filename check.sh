@@ -41,7 +41,7 @@ export GOWORK=off
 export CGO_ENABLED=0
 
 # Packages whose results must agree on every architecture.
-replicated=(./prng ./mathx ./client/replica)
+replicated=(./prng ./mathx ./client/replica ./client/replica/internal/evolution)
 # Modules whose long tests only all runs, and none with the race detector: they compile everything
 # once more, for releases, pages and browsers, or are the papers' experiments.
 small=(papers release docs/site examples/browser)

@@ -36,7 +36,7 @@ type State struct {
 	y               [][]float64
 	zw, yw, path    []float64
 	product         []float64   // M p
-	row             [][]float64 // one for each worker
+	row, factors    [][]float64 // one for each worker
 	team            *parallel.Team
 	direction       prng.Direction
 	shapes, renewal func(worker, i int) // tasks of the team
@@ -60,7 +60,7 @@ func New(p *plan.Plan, x []float32, team *parallel.Team) *State {
 	}
 	if s.shapes, s.renewal = s.shapeOne, s.renew; !s.limited {
 		s.product = make([]float64, d)
-		s.row = make([][]float64, team.Workers())
+		s.row, s.factors = make([][]float64, team.Workers()), make([][]float64, team.Workers())
 		for i := range s.row {
 			s.row[i] = make([]float64, d)
 		}

@@ -2,6 +2,7 @@ package evolution
 
 import (
 	"math"
+	"slices"
 
 	"github.com/zofl/zofl/prng"
 )
@@ -14,8 +15,9 @@ func (s *State) applyFull() {
 	s.weigh()
 	square := s.advance()
 	clear(s.product)
-	for j, a := range s.path {
-		addProduct(s.product, a, s.rows[j])
+	addProducts(s.product, s.path, s.rows)
+	for i := range s.factors {
+		s.factors[i] = slices.Grow(s.factors[i][:0], s.lambda)[:s.lambda]
 	}
 	team.Do(len(s.rows), s.renewal)
 	round(s.p, s.path)
@@ -67,32 +69,45 @@ func (s *State) shape(y []float64, z []float32) {
 		return
 	}
 	clear(y)
-	for j, e := range z {
-		addProduct(y, float64(e), s.rows[j])
-	}
+	addProducts(y, z, s.rows)
 }
 
-// addProduct adds a row times a to y.
-func addProduct(y []float64, a float64, row []float32) {
-	for i, t := range row {
-		y[i] += float64(float64(t) * a)
+type float interface{ float32 | float64 }
+
+// addProducts adds each row times its factor to y, in order. Four rows in one pass read and write y
+// once.
+func addProducts[F, R float](y []float64, factors []F, rows [][]R) {
+	for ; len(rows) >= 4; factors, rows = factors[4:], rows[4:] {
+		a, b, c, d := float64(factors[0]), float64(factors[1]), float64(factors[2]), float64(factors[3])
+		r, s, t, u := rows[0][:len(y)], rows[1][:len(y)], rows[2][:len(y)], rows[3][:len(y)]
+		for i, v := range y {
+			v += float64(a * float64(r[i]))
+			v += float64(b * float64(s[i]))
+			v += float64(c * float64(t[i]))
+			y[i] = v + float64(d*float64(u[i]))
+		}
+	}
+	for j, row := range rows {
+		a := float64(factors[j])
+		for i, e := range row {
+			y[i] += float64(a * float64(e))
+		}
 	}
 }
 
 // renew computes row j of the next M.
 func (s *State) renew(worker, j int) {
-	half, rate := s.c1/2, s.cw/2
+	half, rate := float64(s.c1/2), float64(s.cw/2)
 	keep := 1 - half - float64(rate*s.sum)
 	row, old := s.row[worker], s.rows[j]
 	a := float64(half * s.path[j])
 	for i, t := range old {
 		row[i] = float64(keep*float64(t)) + float64(a*s.product[i])
 	}
+	factors := s.factors[worker]
 	for r, v := range s.v {
-		b := float64(float64(rate*v) * float64(s.z[r][j]))
-		for i, e := range s.y[r] {
-			row[i] += float64(b * e)
-		}
+		factors[r] = float64(float64(rate*v) * float64(s.z[r][j]))
 	}
+	addProducts(row, factors, s.y[:s.lambda])
 	round(old, row)
 }

@@ -104,6 +104,6 @@ func rankable(loss float32) float64 {
 // operations, and is 1.5e-3 off at the ends.
 func (s *State) grow(u float64) {
 	u = min(1, max(-1, u))
-	a := 1 + float64(u*u)/12
-	s.Sigma = float64(s.Sigma * ((a + u/2) / (a - u/2)))
+	a, half := 1+float64(u*u)/12, float64(u/2)
+	s.Sigma = float64(s.Sigma * ((a + half) / (a - half)))
 }
