@@ -15,11 +15,17 @@ func TestPlanChooses(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "plan.json")
 	for _, c := range []struct{ args, preset, why string }{
+		{"--dim 6 --evaluations 300", "cma", "6 parameters"},
+		{"--dim 6 --set members=1 --noise --unlike --write " + file, "cma", "6 parameters"},
 		{"--dim 7850", "zofl", "own step"},
+		{"--segments relu:3x2,2x1", "cma", "11 parameters"},
 		{"--dim 7850 --unlike --noise", "zofl", "own step"},
 		{"--dim 6 --preset zofl --evaluations 300", "zofl", ""},
 		{"--dim 6 --preset decomfl", "decomfl", ""},
-		{"--dim 6 --noise --write " + file, "zofl", "own step"},
+		{"--dim 6 --set batch=32", "zofl", "minibatches"},
+		{"--dim 6 --set members=20 --set target=10", "zofl", "some of the devices"},
+		{"--dim 6 --set late=8", "zofl", "excludes late=8"},
+		{`--dim 6 --set boxes=[{"low":0,"high":1}]`, "cma", "6 parameters"},
 		{"--dim 6 --liars 2", "zofl", "may lie"},
 		{"--dim 2000000 --set sharing=per-client", "zofl", "excludes a field"},
 		{`--dim 300 --set boxes=[{"low":0,"high":1}]`, "fzoos", "limits"},
@@ -44,7 +50,7 @@ func TestPlanChooses(t *testing.T) {
 		t.Errorf("JSON: %v, why %q", err, got.Why)
 	}
 	if out, err := zofl(t, "plan", file); err != nil || strings.Contains(out, "\nwhy ") ||
-		!strings.Contains(out, "method   zofl:") {
+		!strings.Contains(out, "method   cma:") {
 		t.Errorf("%v: a file's plan keeps its preset, which nobody chose now:\n%s", err, out)
 	}
 }

@@ -202,11 +202,12 @@ func TestPlanWarnsOfSteps(t *testing.T) {
 // note; the same sharing by name is refused.
 func TestPlanFits(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "plan.json")
-	if out, err := zofl(t, "plan", "--dim", "10", "--write", file); err != nil ||
+	start := []string{"plan", "--dim", "10", "--preset", "zofl"}
+	if out, err := zofl(t, append(start, "--write", file)...); err != nil ||
 		strings.Contains(out, "does not go with") {
 		t.Fatalf("%v: %s", err, out)
 	}
-	for _, start := range [][]string{{"plan", "--dim", "10"}, {"plan", file}} {
+	for _, start := range [][]string{start, {"plan", file}} {
 		args := append(start, "--set", "late=2", "--set", "precision=half")
 		out, err := zofl(t, args...)
 		if err != nil || !strings.Contains(out, "\nNote: late=2 does not go with") ||
@@ -258,7 +259,8 @@ func TestFieldsOfSection(t *testing.T) {
 // at most 90 columns, which say what is trained, how, by whom, and what a round costs.
 func TestPlanIsBrief(t *testing.T) {
 	plans := [][]string{
-		{"--dim", "2", "--set", "rounds=300", "--set", "members=1"},
+		{"--dim", "2", "--set", "rounds=300", "--set", "members=1", "--preset", "zofl"},
+		{"--dim", "2", "--evaluations", "300", "--set", "members=1"},
 		{"--dim", "7850", "--set", `metrics=["loss","accuracy"]`, "--set", "eval_every=20",
 			"--set", "eval_count=3"},
 		{"--dim", "100", "--secret", filepath.Join(t.TempDir(), "key"), "--set", "secure=sum",

@@ -63,8 +63,10 @@ def counted(f, budget):
     return g, best
 
 
-def by_zofl(f, d, budget, seed):
-    return zofl.minimize(f, np.zeros(d), queries=budget, seed=seed).x
+def by_zofl(method):
+    def run(f, d, budget, seed):
+        return zofl.minimize(f, np.zeros(d), queries=budget, seed=seed, method=method).x
+    return run
 
 
 def by_cma(f, d, budget, seed):
@@ -86,7 +88,8 @@ def by_scipy(method):
     return run
 
 
-METHODS = {"zofl": by_zofl, "CMA-ES": by_cma, "Powell": by_scipy("Powell")}
+METHODS = {"Zofl": by_zofl(None), "its preset zofl": by_zofl("zofl"), "CMA-ES": by_cma,
+           "Powell": by_scipy("Powell")}
 
 print("| parameters, evaluations | loss |", " | ".join(METHODS), "|")
 print("|---|---|" + "---|" * len(METHODS))

@@ -60,10 +60,10 @@ func Longest(p *plan.Plan) (most uint64) {
 	for _, phase := range phasesOf(p) {
 		most = max(most, p.PhaseQueries(phase, p.MaxPerturbations()))
 	}
-	if p.MuAuto > 0 && p.Mu == 0 {
+	if p.MuAuto > 0 && p.Mu == 0 || survey.Sigma(p) {
 		most = max(most, survey.Mu.Queries(p))
 	}
-	if p.StepAuto > 0 && p.StepSize == 0 {
+	if p.StepAuto > 0 && p.StepSize == 0 && p.ServerRule != plan.ServerCMA {
 		most = max(most, survey.Step.Queries(p))
 	}
 	if p.Groups == grouping.Sketch {

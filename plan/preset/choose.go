@@ -15,7 +15,7 @@ const curved = "cma"
 // These are the limits of [Choose], in parameters. The tables of docs/choose.md have the
 // measurements.
 const (
-	mostCurved = 0         // learning the curvature would pay up to here
+	mostCurved = 100       // learning the curvature pays up to here
 	leastLarge = 1_000_000 // from here on, directions of each device's own cost too much
 )
 

@@ -19,12 +19,16 @@ func TestChoose(t *testing.T) {
 		want  string
 	}{
 		{preset.Known{}, "zofl"},
+		{preset.Known{Dim: 1}, "cma"},
+		{preset.Known{Dim: 6, Evaluations: 300}, "cma"},
+		{preset.Known{Dim: 6, Noise: true, Unlike: true}, "cma"},
+		{preset.Known{Dim: 100}, "cma"},
 		{preset.Known{Dim: 101}, "zofl"},
 		{preset.Known{Dim: 101, Noise: true}, "zofl"},
 		{preset.Known{Dim: 6, Cohort: true}, "zofl"},
 		{preset.Known{Dim: 6, Minibatch: true}, "zofl"},
 		{preset.Known{Dim: 6, Liars: true}, "zofl"},
-		{preset.Known{Dim: 6, Boxes: true}, "fzoos"},
+		{preset.Known{Dim: 6, Boxes: true}, "cma"},
 		{preset.Known{Dim: 300, Boxes: true}, "fzoos"},
 		{preset.Known{Dim: 999_999}, "zofl"},
 		{preset.Known{Dim: 1_000_000}, "zofl-shared"},
@@ -169,6 +173,51 @@ func TestSuitUnlike(t *testing.T) {
 		if bad := valid.Plan(p); err != nil || bad != nil || p.GroupSize != tt.want {
 			t.Errorf("%d members: groups of %d, want %d; %v, %v", tt.members, p.GroupSize, tt.want, err,
 				bad)
+		}
+	}
+}
+
+// TestSuitCandidates: with a budget the preset cma keeps its candidates, four times as many where
+// the loss has noise and the preset would raise them, unless the author says otherwise.
+func TestSuitCandidates(t *testing.T) {
+	for _, tt := range []struct {
+		dim   uint64
+		known preset.Known
+		set   string
+		want  uint32
+		auto  uint8
+	}{
+		{6, preset.Known{Evaluations: 900}, "", 9, 0},
+		{6, preset.Known{Evaluations: 900, Noise: true}, "", 9, 0},
+		{20, preset.Known{Evaluations: 900}, "", 12, 0},
+		{20, preset.Known{Evaluations: 900, Noise: true}, "", 48, 0},
+		{20, preset.Known{Evaluations: 900, Noise: true}, "perturbations", 12, 0},
+		{20, preset.Known{Evaluations: 900, Noise: true}, "perturbations_auto", 12, 1},
+		{20, preset.Known{Noise: true}, "", 12, 1},
+	} {
+		p, err := preset.Unbound("cma", "candidates", tt.dim)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = preset.Suit(p, tt.known, strings.Fields(tt.set)...)
+		if err != nil || p.Perturbations != tt.want || p.PerturbationsAuto != tt.auto {
+			t.Errorf("%+v: %d candidates, auto %d, want %d and %d; %v", tt, p.Perturbations,
+				p.PerturbationsAuto, tt.want, tt.auto, err)
+		}
+	}
+}
+
+// TestSuitAll: a round of the preset cma asks all members, unless the author says otherwise.
+func TestSuitAll(t *testing.T) {
+	for set, want := range map[string]uint32{"members": 200, "members target": 10} {
+		p, err := preset.Unbound("cma", "all", 6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Members = 200
+		if err := preset.Suit(p, preset.Known{}, strings.Fields(set)...); err != nil ||
+			p.Target != want {
+			t.Errorf("%s set: target %d, want %d; %v", set, p.Target, want, err)
 		}
 	}
 }

@@ -42,6 +42,7 @@ func Suit(p *plan.Plan, k Known, set ...string) error {
 	if queries == 0 {
 		return nil
 	}
+	a.steady(p, k.Noise)
 	p.Rounds = cost.Rounds(p, queries)
 	if least := firstMove(p); p.Rounds < least {
 		return &plan.Error{Field: "evaluations", Value: queries, Remedy: fmt.Sprintf("with %s the "+
@@ -70,6 +71,19 @@ func firstMove(p *plan.Plan) uint64 {
 	}
 	return 1
 }
+
+// steady keeps a round of the preset cma at as many candidates as it begins with, because a number
+// of evaluations bounds the run. Where noise would make the preset raise them, these are more.
+func (a *author) steady(p *plan.Plan, noise bool) {
+	if p.PerturbationsAuto > 0 && noise && !a.has("perturbations_auto") {
+		give(a, "perturbations", &p.Perturbations, noisyTimes*p.Perturbations)
+	}
+	give(a, "perturbations_auto", &p.PerturbationsAuto, 0)
+	give(a, "restarts", &p.Restarts, 0)
+}
+
+// noisyTimes is the factor on the candidates that does as well under noise as raising them.
+const noisyTimes = 4
 
 // mixed is the size of groups of which each is like the whole.
 const mixed = 5

@@ -73,7 +73,7 @@ class OptimizeResult:
 
     @property
     def losses(self) -> Numbers:
-        """The mean training loss where each round began."""
+        """The mean training loss where each round began; of cma that of the best candidates."""
         return self.run.losses
 
     @property
@@ -189,7 +189,8 @@ def minimize(loss: Loss | None = None, x0: Any = None, *, devices: int = 1,
                           left) as follower:
                 lead(checked(count.functions), named, flags, follower, True)
         return _result(tree, count, devices, follower.history[0], led, fun0,
-                       left > 0 and (not asked or len(follower.history[0].rows) != rounds))
+                       left > 0 and (not asked or len(follower.history[0].rows) != rounds),
+                       patience > 0 or bool(led.get("patience")))
     except BaseException:
         tree.restore()
         raise
@@ -292,7 +293,7 @@ def _measured(fields: dict[str, Value], devices: int) -> dict[str, Value]:
 
 
 def _result(tree: Tree, count: _Count, devices: int, run: Run, led: Plan, fun0: float,
-            bounded: bool) -> OptimizeResult:
+            bounded: bool, patient: bool) -> OptimizeResult:
     if run.error and not run.rows and count.raised is not None:
         raise count.raised  # at each point around x0, where it stands for an infinite loss
     if run.model is None:
@@ -303,7 +304,8 @@ def _result(tree: Tree, count: _Count, devices: int, run: Run, led: Plan, fun0: 
         "rounds": f"all {n:,} rounds were run" if not bounded
         else f"{n:,} rounds were run, as many as queries allows",
         "callback": f"callback ended the run after round {n:,}",
-        "patience": f"patience ended the run after round {n:,}: nothing was better for so long",
+        "patience": f"patience ended the run after round {n:,}: nothing was better for so long"
+        if patient else f"the loss no longer fell: the run ended after round {n:,}",
     }.get(run.ended) or _why(run) or f"the plan's condition holds after round {n:,}: {run.ended}"
     success = not run.error and fun <= fun0
     if fun == fun0 and run.ended == "rounds":
