@@ -1,6 +1,9 @@
 package cma
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A run is level once its least loss has not changed in 10 + 30 d/lambda records by more than
 // rounding to float32 does, and the candidates' losses differ by less than a billionth of what they
@@ -30,7 +33,7 @@ func (l *level) follow(loss float64, scalars []float32) {
 	l.low, l.high = low, high
 	l.spread = spread(scalars)
 	l.widest = max(l.widest, l.spread)
-	if l.zeros++; l.spread > 0 {
+	if l.zeros++; slices.Max(scalars) > slices.Min(scalars) {
 		l.zeros = 0
 	}
 }
@@ -44,11 +47,9 @@ func (l *level) is(dim, candidates float64) bool {
 // still says whether no candidate ever had another loss than the others.
 func (l *level) still() bool { return l.zeros >= stopped && l.widest == 0 }
 
-// spread is the range of a record's scalars.
+// spread is the range of the better half of a record's scalars. A candidate without a finite loss is
+// not in it.
 func spread(v []float32) float64 {
-	low, high := v[0], v[0]
-	for _, e := range v {
-		low, high = min(low, e), max(high, e)
-	}
-	return float64(high) - float64(low)
+	sorted := slices.Sorted(slices.Values(v))
+	return float64(sorted[len(v)/2]) - float64(sorted[0])
 }

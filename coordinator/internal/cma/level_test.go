@@ -6,7 +6,11 @@ import "testing"
 func until(most int, loss func(n int) float64, spread func(n int) float32) int {
 	var l level
 	for n := range most {
-		l.follow(float64(float32(loss(n))), []float32{0, spread(n)})
+		scalars := []float32{0, spread(n), 0}
+		if scalars[1] > 0 {
+			scalars[2] = 1e30 // a candidate without a finite loss
+		}
+		l.follow(float64(float32(loss(n))), scalars)
 		if l.is(6, 9) {
 			return n + 1
 		}
@@ -36,6 +40,8 @@ func TestLevel(t *testing.T) {
 		{"a local minimum", falls(0.5, 3), converges(0.5), 40},
 		{"falls for ever", falls(0.9, 0), converges(0.9), 0},
 		{"better by less than a float32 shows", falls(0.5, 3), converges(0.97), 0},
+		{"a plateau of the least loss", func(int) float64 { return 3 },
+			func(int) float32 { return 1 }, 0},
 		{"noise", func(n int) float64 { return 3 + float64(n%7)/10 },
 			func(int) float32 { return 1 }, 0},
 		{"losses that are equal from some record on", falls(0.5, 0),
@@ -50,6 +56,13 @@ func TestLevel(t *testing.T) {
 
 func TestStill(t *testing.T) {
 	var l level
+	for range 2 * stopped { // stairs: most candidates stand on the same one
+		l.follow(7, []float32{0, 0, 0, 1})
+	}
+	if l.still() || l.is(2, 4) {
+		t.Errorf("stairs: still %v, level %v", l.still(), l.is(2, 4))
+	}
+	l = level{}
 	for range stopped {
 		if l.still() {
 			t.Error("still too early")
