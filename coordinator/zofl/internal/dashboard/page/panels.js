@@ -75,9 +75,10 @@ export function tiles(store) {
   }
   if (s.best) tile(`Best ${s.best.metric}`)(number(s.best.value), `round ${number(s.best.round)}`);
   const took = s.participation, asked = store.last("asked") || took?.asked;
+  const uneven = took?.median >= 10 && took.most > 2 * took.fewest; // as chance alone seldom is
   tile("Contributors")(number(store.last("contributors")),
     [asked ? `of ${number(asked)} asked` : "", store.last("late") ? `${store.last("late")} late` : "",
-    took ? `each device in ${number(took.fewest)} to ${number(took.most)}` : ""].filter(Boolean).join(", "));
+    uneven ? `a device ${number(took.fewest)} to ${number(took.most)} times` : ""].filter(Boolean).join(", "));
   if (s.state === "ended") tile("Present")("–", `of ${number(s.members)}: it has ended`);
   else tile("Present")(number(s.present), `of ${number(s.members)} members`);
   tile("Round time")(seconds(store.last("seconds")), rate ? `${number(Math.round(rate * 100) / 100)} a second` : "");
