@@ -33,6 +33,9 @@ func TestKilledMethods(t *testing.T) {
 			p.Steps, p.Perturbations, p.Batch = min(p.Steps, 2), min(p.Perturbations, 3), 0
 			p.StepSize, p.Mu, p.Rounds, p.DigestEvery, p.Diverge = 1e-3, 1e-3, 12, 4, 0
 			p.Members, p.Target, p.Quorum = 2, 2, 2
+			if p.Difference == plan.NoDifference {
+				p.Perturbations, p.Mu = 5, 0
+			}
 			edit(p)
 			if err := valid.Plan(p); err != nil {
 				t.Fatal(err)

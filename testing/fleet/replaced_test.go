@@ -103,6 +103,9 @@ func replacedPlan(t *testing.T, method string, edit func(*plan.Plan)) *plan.Plan
 	if p.Members > 1 {
 		p.Members, p.Target, p.Quorum = 4, 4, 4
 	}
+	if p.Difference == plan.NoDifference {
+		p.Perturbations = 5
+	}
 	edit(p)
 	preset.Guard(p)
 	if err := valid.Plan(p); err != nil {
