@@ -74,10 +74,10 @@ func TestStepAuto(t *testing.T) {
 	}
 }
 
-// Devices find values only for mu and step, and only if the plan has mu_auto or step_auto.
+// Only mu, step and perturbations may be auto.
 func TestAutoFaults(t *testing.T) {
 	var fault *plan.Error
-	for _, name := range []string{"perturbations", "server_step", "beta", "rule", "run"} {
+	for _, name := range []string{"steps", "server_step", "beta", "rule", "run"} {
 		if err := planfile.Set(testPlan(t), name, "auto"); name != "run" && !errors.As(err, &fault) {
 			t.Errorf("%s=auto: %v", name, err)
 		}
@@ -128,5 +128,27 @@ func TestChangeToAuto(t *testing.T) {
 	}
 	if planfile.Auto(&number, testPlan(t)); len(number.Fields) != 1 {
 		t.Errorf("a number gets %v", number.Fields)
+	}
+}
+
+// TestPerturbationsAuto: perturbations=auto keeps the number with which a run begins, and a plan
+// without differences is written and read without mu.
+func TestPerturbationsAuto(t *testing.T) {
+	p := testPlan(t)
+	for _, s := range [][2]string{{"server_rule", "cma"}, {"difference", "none"}, {"mu", "0"},
+		{"perturbations", "12"}, {"perturbations", "auto"}, {"restarts", "2"}} {
+		set(t, p, s[0], s[1])
+	}
+	if err := valid.Plan(p); err != nil || p.PerturbationsAuto != 1 || p.Perturbations != 12 {
+		t.Fatalf("%v: %+v", err, p.ProbeFields)
+	}
+	b, err := json.Marshal((*planfile.Plan)(p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := planfile.Read(strings.NewReader(string(b)))
+	if err != nil || got.Mu != 0 || got.PerturbationsAuto != 1 || got.Restarts != 2 ||
+		valid.Plan(got) != nil {
+		t.Errorf("%s is read as %+v: %v", b, got, err)
 	}
 }

@@ -12,11 +12,15 @@ import (
 
 // Set sets the named field to the value of text: a name for a choice, JSON for a list, hexadecimal
 // digits for bytes, and a number otherwise. For step and mu text may also be "auto": then Set sets
-// step_auto or mu_auto, and a number resets it. For length_scale text may be "fit": then Set sets
-// length_fit. The error is a [*plan.Error]. After an error the plan is unchanged.
+// step_auto or mu_auto, and a number resets it. For perturbations "auto" sets perturbations_auto,
+// and for length_scale "fit" sets length_fit; a number resets neither. The error is a
+// [*plan.Error]. After an error the plan is unchanged.
 func Set(p *plan.Plan, name, text string) error {
-	if name == "length_scale" && text == "fit" {
+	switch {
+	case name == "length_scale" && text == "fit":
 		name, text = "length_fit", "on"
+	case name == "perturbations" && text == autoText:
+		name, text = "perturbations_auto", "on"
 	}
 	f, err := find(name, text)
 	if err != nil {

@@ -115,6 +115,10 @@ func (b *brief) method() string {
 		return fmt.Sprintf("%s: %s by a surrogate of the last %s", name, terminal.Count(b.Steps, "step"),
 			terminal.Count(b.Window, "loss"))
 	}
+	if b.Difference == plan.NoDifference {
+		return fmt.Sprintf("%s: %s around the model, the same for all", name,
+			terminal.Count(b.Perturbations, "candidate"))
+	}
 	whose := map[plan.Sharing]string{plan.SharedDirections: "that all share",
 		plan.PerClient: "of a device's own", plan.GroupDirections: "that a group shares"}[b.Sharing]
 	if b.Groups == grouping.Auto {
