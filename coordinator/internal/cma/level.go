@@ -47,8 +47,8 @@ func (l *level) is(dim, candidates float64) bool {
 // still says whether no candidate ever had another loss than the others.
 func (l *level) still() bool { return l.zeros >= stopped && l.widest == 0 }
 
-// spread is the range of the better half of a record's scalars. A candidate without a finite loss is
-// not in it.
+// spread is the range of the better half of a record's scalars. A candidate without a finite loss
+// is not in it.
 func spread(v []float32) float64 {
 	sorted := slices.Sorted(slices.Values(v))
 	return float64(sorted[len(v)/2]) - float64(sorted[0])
