@@ -188,6 +188,18 @@ def test_the_preset_that_suits() -> None:
     assert wide.plan["preset"] == "fzoos" and wide.plan["features"] == 1000
 
 
+def test_noise_is_seen() -> None:
+    """With a budget more candidates are asked where the loss has noise, or is said to have some."""
+    rng = np.random.default_rng(1)
+    x0 = np.zeros(20)
+    usual = zofl.minimize(bowl, x0, queries=400).plan["perturbations"]
+    seen = zofl.minimize(lambda x: bowl(x) + rng.normal(), x0, queries=400)
+    assert seen.plan["perturbations"] == 4 * usual
+    assert zofl.minimize(bowl, x0, queries=400, noise=True).plan["perturbations"] == 4 * usual
+    told = zofl.minimize(lambda x: bowl(x) + rng.normal(), x0, queries=400, noise=False)
+    assert told.plan["perturbations"] == usual
+
+
 def test_bounds() -> None:
     def loss(x: np.ndarray) -> float:
         assert (x >= [0, 0, -1]).all() and (x <= [2, 2, 5]).all(), x

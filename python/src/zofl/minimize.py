@@ -124,6 +124,7 @@ def minimize(loss: Loss | None = None, x0: Any = None, *, devices: int = 1,
              train: Train = None, bounds: Any = None,
              losses: Losses | None = None, gradient: Gradient | None = None,
              evaluate: Evaluate | None = None, samples: int = 0, points: int = 64,
+             noise: bool | None = None,
              callback: Callable[[Run], Any] | None = None, patience: int = 0,
              progress: Heard = None, **fields: Value) -> OptimizeResult:
     """Lowers loss(x) from x0, by its values alone, on so many devices in this process.
@@ -145,7 +146,8 @@ def minimize(loss: Loss | None = None, x0: Any = None, *, devices: int = 1,
     and x0. callback(run), patience and progress are those of `simulate`. With best="loss", or a
     metric of evaluate, r.best has the best model, as r.best["x"].
 
-    rounds is 300 unless queries bounds the evaluations of the loss, all together. bounds is
+    rounds is 300 unless queries bounds the evaluations of the loss, all together. noise says whether
+    the loss differs from one evaluation to the next; with queries it is else seen at x0. bounds is
     (low, high), or a pair for each parameter. method is a preset, by default the one that `plan`
     chooses, or zofl where gradient is given. Other arguments are fields of the plan: step=0.1.
     """
@@ -171,12 +173,16 @@ def minimize(loss: Loss | None = None, x0: Any = None, *, devices: int = 1,
         fun0 = _full(count.functions, tree.vector, devices)
         if not math.isfinite(fun0):
             raise ValueError(f"the loss at x0 is {fun0}: begin where it is a finite number")
+        if noise is None and plan is None and queries > 0:
+            again = _full(count.functions, tree.vector, devices)
+            noise = abs(again - fun0) > 1e-6 * abs(fun0)
         left = _left(queries, count, devices, gradient is not None)
         with tempfile.TemporaryDirectory(prefix="zofl-") as scratch:
             file = tree.save(Path(scratch))
             if plan is None and gradient is not None and bounds is None:
                 method = method or "zofl"
-            led = _plan(plan, method, devices, file, tree, bounds, rounds, left // devices, fields)
+            led = _plan(plan, method, devices, file, tree, bounds, rounds, left // devices,
+                        bool(noise), fields)
             asked = rounds
             if not rounds and not led.get("rounds"):
                 rounds = left or _ROUNDS
@@ -248,7 +254,7 @@ def _left(queries: int, count: _Count, devices: int, gradient: bool) -> int:
 
 def _plan(plan: Mapping[str, Any] | str | os.PathLike[str] | None, method: str | None,
           devices: int, file: Path, tree: Tree, bounds: Any, rounds: int, evaluations: int,
-          fields: dict[str, Value]) -> Plan:
+          noise: bool, fields: dict[str, Value]) -> Plan:
     """The plan of a run that begins at the model in a file."""
     if plan is not None:
         given = [name for name, value in (("method", method), ("bounds", bounds)) if
@@ -262,7 +268,7 @@ def _plan(plan: Mapping[str, Any] | str | os.PathLike[str] | None, method: str |
     usually: dict[str, Value] = {"members": devices, "target": devices, "quorum": devices}
     if rounds or not evaluations:
         usually["rounds"] = rounds or _ROUNDS
-    flags: dict[str, Flag] = {"run": "minimize", "initial": file,
+    flags: dict[str, Flag] = {"run": "minimize", "initial": file, "noise": noise,
                               "evaluations": None if rounds else evaluations or None}
     try:
         led = new({"preset": method, **flags}, {**usually, **fields})
