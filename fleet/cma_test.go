@@ -281,3 +281,28 @@ func TestCMARestarts(t *testing.T) {
 		t.Errorf("%d of 5 runs solved, %d restarted", solved, restarted)
 	}
 }
+
+// TestCMASecure: with secure=sum a run comes as far as the sums' fixed point tells losses apart.
+func TestCMASecure(t *testing.T) {
+	learns(t)
+	list, gap := unlikes(rand.New(rand.NewPCG(1, 40)), 4, 6)
+	var devices []objective.Objective
+	for _, u := range list {
+		devices = append(devices, objective.Func(6,
+			func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
+				return u.at(turned(u.q, x)) + u.offset, nil
+			}))
+	}
+	p := cmaPlan(t, len(list), 6, 0.3, 1)
+	p.Secure, p.Quorum, p.MaxScalar, p.StepAuto = 1, 3, 100, 0
+	p.ClaimBound, p.Trust, p.Bound = 0, 0, 0
+	result, err := fleet.Run(t.Context(), p, devices, fleet.Options{Rounds: 150})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := gap(result.Params); !(got < 1e-5) {
+		t.Errorf("the gap is %.2g, want below 1e-5", got)
+	} else {
+		t.Logf("gap %.1e", got)
+	}
+}
