@@ -64,15 +64,15 @@ func TestFewerDevicesThanThePlanAsks(t *testing.T) {
 	}
 }
 
-// TestFewerDevicesKeepDrawnGroups: where the devices of the plan draw among 20 groups, a rehearsal
-// with fewer devices has 20 groups too.
+// TestFewerDevicesKeepDrawnGroups: where the devices of the plan draw among 16 groups, a rehearsal
+// with fewer devices has 16 groups too.
 func TestFewerDevicesKeepDrawnGroups(t *testing.T) {
 	p := newPlan(t, "zofl", 30, 2)
 	p.Members, p.Target = 1000, 1000
-	if note := preset.Fit(p); note == "" || p.GroupSize != 50 {
+	if note := preset.Fit(p); note == "" || p.GroupSize != 62 {
 		t.Fatalf("groups of %d: %q", p.GroupSize, note)
 	}
-	for devices, want := range map[int][2]uint32{1: {1, 1}, 15: {15, 1}, 60: {60, 3}, 200: {200, 10}} {
+	for devices, want := range map[int][2]uint32{1: {1, 1}, 15: {15, 1}, 60: {60, 3}, 200: {192, 12}} {
 		r, err := fleet.Run(t.Context(), p, objectives(bowls(devices, 30)), fleet.Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -189,12 +189,12 @@ func TestPlanPricesSharing(t *testing.T) {
 }
 
 // TestPlanPricesReplay: zofl plan says how many directions every replica makes a round, and how
-// long that takes here. However many devices contribute, the default has some 200 of them.
+// long that takes here. However many devices contribute, the default has some 160 of them.
 func TestPlanPricesReplay(t *testing.T) {
 	many := []string{"--dim", "7850", "--set", "members=1000", "--set", "target=1000"}
 	for want, args := range map[string][]string{
 		"100 directions (10 if all share)": {"--dim", "7850"},
-		"200 directions":                   many,
+		"160 directions":                   many,
 		"10 directions":                    append(many, "--preset", "zofl-shared"),
 		"10000 directions":                 append(many, "--set", "sharing=per-client"),
 	} {

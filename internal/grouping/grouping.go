@@ -162,7 +162,7 @@ func OfReply(r *wire.Reply) (group uint32, ok bool) {
 // enough is the number of directions of a round above which more of them bring little, and cost
 // every replica time and bytes. fewest is the least number of groups of a round.
 const (
-	enough = 200
+	enough = 160
 	fewest = 5
 )
 

@@ -30,8 +30,8 @@ v do not. So the coordinator takes own directions if they will still have less n
 such as the 200 here, and alike data. It gives them up once they have more noise.
 groups=auto needs roster=dense and at most 128 devices a round, and takes no late work or
 median. For other plans zofl plan writes another sharing, and says so. With an open
-roster, or where more devices count, each draws one of 20 groups or so, which share
-directions: beyond 200 directions a round (P times the groups) more of them gain less
+roster, or where more devices count, each draws one of 16 groups or so, which share
+directions: beyond 160 directions a round (P times the groups) more of them gain less
 than they cost each device in replay and bytes. Among alike devices
 sharing=per-client groups=none regroup=0 precision=int4 takes the fewest bytes.
 For the last points of accuracy set step to a number, with step_decay=cosine floor=0.05

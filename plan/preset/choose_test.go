@@ -159,7 +159,7 @@ func TestSuitUnlike(t *testing.T) {
 		set     []string
 		want    uint32
 	}{
-		{10, nil, 5}, {100, nil, 5}, {5, nil, 0}, {12, nil, 0}, {200, nil, 10}, // drawn, by Fit
+		{10, nil, 5}, {100, nil, 5}, {5, nil, 0}, {12, nil, 0}, {200, nil, 12}, // drawn, by Fit
 		{10, []string{"sharing"}, 0},
 	} {
 		p, err := preset.Unbound("zofl", "unlike", 500)
