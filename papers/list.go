@@ -51,6 +51,7 @@ func All() []lab.Experiment {
 			mixed.Experiment(),
 			further.Experiment(),
 			further.Finish(),
+			further.Many(),
 			zoflmnist.Groups(),
 			choose.Experiment(),
 			byzantine.Experiment(),

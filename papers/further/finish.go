@@ -24,7 +24,7 @@ func Finish() lab.Experiment {
 // finishStudy returns the study with the recipe's directions and minibatches. A run has this
 // number of the recipe's rounds, of 20 queries each; 0: about 8,000 queries.
 func finishStudy(rounds uint64) study {
-	s := study{tasks: finishTasks(), usual: 2, arms: finishArms(), rounds: 728,
+	s := study{tasks: finishTasks(), usual: 2, arms: finishArms(), rounds: 728, fleet: usualFleet,
 		steps: []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64}}
 	if rounds > 0 {
 		s.rounds = int(rounds * 20 / 11)

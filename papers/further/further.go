@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/coordinator/zofl/data"
+	"github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/papers/ideas"
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/models"
@@ -15,6 +16,7 @@ import (
 	"github.com/zofl/zofl/plan"
 	prices "github.com/zofl/zofl/plan/cost"
 	"github.com/zofl/zofl/plan/preset"
+	"github.com/zofl/zofl/plan/valid"
 )
 
 // Experiment asks which ideas would make the recipe better. Experiment adds each idea alone, and
@@ -157,6 +159,11 @@ func arms() []arm {
 	return append(list, otherArms()...)
 }
 
+// A fleet is the number of devices, and how many of them contribute to a round.
+type fleet struct{ devices, asked int }
+
+var usualFleet = fleet{100, 10}
+
 // A study is the comparison that an experiment of ideas makes.
 type study struct {
 	tasks  []task
@@ -164,10 +171,11 @@ type study struct {
 	arms   []arm
 	rounds int       // of the recipe with P=10
 	steps  []float64 // to choose from
+	fleet  fleet
 }
 
 func broadStudy() study {
-	return study{tasks: imageTasks(), usual: 2, arms: arms(), rounds: 200,
+	return study{tasks: imageTasks(), usual: 2, arms: arms(), rounds: 200, fleet: usualFleet,
 		steps: []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56}}
 }
 
@@ -220,7 +228,8 @@ func chosenIdeas(all []arm, asked []string) ([]arm, error) {
 	return list, err
 }
 
-// price returns the bytes of a device for a round in which 10 of 100 devices contribute.
+// price returns the bytes of a device for a round, on average over the fleet. It is 0 if no plan
+// can have such rounds.
 func (x *trial) price(a *arm, dim, scalars int) (float64, error) {
 	if a.Other == ideas.DeComFL || a.Other == ideas.FeedSign {
 		return x.sharedPrice(dim, scalars, a.Other)
@@ -229,19 +238,27 @@ func (x *trial) price(a *arm, dim, scalars int) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	p.Sharing, p.Members, p.Target, p.Perturbations = plan.PerClient, 100, 10, uint32(scalars)
-	preset.Fit(p) // to the recipe's 4 bits
+	p.Members, p.Target = uint32(x.fleet.devices), uint32(x.fleet.asked)
+	p.Sharing, p.Perturbations = plan.PerClient, uint32(scalars)
+	if a.Groups > 0 {
+		p.Sharing, p.Groups, p.Regroup = plan.GroupDirections, grouping.Random, 1
+		p.GroupSize = p.Target / uint32(a.Groups)
+	}
+	if preset.Fit(p); valid.Plan(p) != nil { // to the recipe's 4 bits
+		return 0, nil
+	}
 	c := prices.Of(p, prices.Input{Round: 1000, IDLen: 8})
-	return float64(c.Down.Socket) + float64(c.Up.Socket)/10, nil
+	part := float64(x.fleet.asked) / float64(x.fleet.devices)
+	return float64(c.Down.Socket) + float64(c.Up.Socket)*part, nil
 }
 
 // config returns the run of an arm.
 func (x *trial) config(train, test models.Differentiable, a *arm, step float64,
 	seed uint64) (ideas.Config, error) {
-	shares, err := data.IID(train.Len(), 100, seed)
+	shares, err := data.IID(train.Len(), x.fleet.devices, seed)
 	var failed error
-	c := ideas.Config{Arm: a.Arm, Train: train, Test: test, Shares: shares, Asked: 10, Seed: seed,
-		Step: step, Times: 30, Price: a.spent,
+	c := ideas.Config{Arm: a.Arm, Train: train, Test: test, Shares: shares, Asked: x.fleet.asked,
+		Seed: seed, Step: step, Times: 30, Price: a.spent,
 		Bytes: func(scalars int) float64 {
 			n, err := x.price(a, train.Dim(), scalars)
 			failed = cmp.Or(failed, err)

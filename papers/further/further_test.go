@@ -184,3 +184,28 @@ func TestKey(t *testing.T) {
 		t.Errorf("the key is\n%s\nwant\n%s", got, want)
 	}
 }
+
+// TestMany: fewer groups of the same devices take fewer bytes, and only as many groups as there are
+// contributors are own directions.
+func TestMany(t *testing.T) {
+	r := labtest.Run(t, Many(), &lab.Env{Generated: 600, Short: true, Rounds: 2})
+	if !r.Screened || len(r.Summary.Rows) != len(fleets[0].groups)+len(fleets[1].groups) {
+		t.Fatalf("screened %v, rows %v", r.Screened, r.Summary.Rows)
+	}
+	last := map[string][]string{}
+	for _, row := range r.Table.Rows {
+		last[row[1]] = row
+	}
+	bytes := column(t, last, 6)
+	if !(0 < bytes["100-in-1"] && bytes["100-in-1"] < bytes["100-in-20"] &&
+		bytes["100-in-20"] < bytes["100-in-50"]) {
+		t.Errorf("bytes %v", bytes)
+	}
+	for _, f := range fleets {
+		for i, a := range manyStudy(f.contributors, f.groups).arms {
+			if want := f.groups[i] % f.contributors; a.Groups != want {
+				t.Errorf("%s has %d groups, want %d", a.name, a.Groups, want)
+			}
+		}
+	}
+}

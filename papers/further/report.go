@@ -19,11 +19,14 @@ type result struct {
 	seeds [][]ideas.Point // by seed
 }
 
+// trained are the columns of a measurement.
+var trained = []string{"task", "arm", "step", "seed", "rounds", "queries", "bytes", "samples",
+	"test_loss", "accuracy"}
+
 // all trains every arm on a task before the next task. After an error the report has the complete
 // parts so far.
 func (x *trial) all() error {
-	x.Report.Table.Columns = []string{"task", "arm", "step", "seed", "rounds", "queries", "bytes",
-		"samples", "test_loss", "accuracy"}
+	x.Report.Table.Columns = trained
 	results := map[string][]result{}
 	defer func() { x.conclude(results) }()
 	for i := range x.tasks {
@@ -103,16 +106,11 @@ func (r *result) final() (list []float64) {
 func (r *result) reach(recipe *result) float64 {
 	want := lab.Mean(recipe.final())
 	whole := recipe.seeds[0][len(recipe.seeds[0])-1]
-	for i := range r.seeds[0] {
-		sum := 0.0
-		for _, points := range r.seeds {
-			sum += points[min(i, len(points)-1)].Accuracy
-		}
-		if at := r.seeds[0][i]; sum/float64(len(r.seeds)) >= want {
-			return r.arm.spent(at.Spent) / r.arm.spent(whole.Spent)
-		}
+	at := r.first(want)
+	if at < 0 {
+		return math.NaN()
 	}
-	return math.NaN()
+	return r.arm.spent(r.seeds[0][at].Spent) / r.arm.spent(whole.Spent)
 }
 
 // wins reports whether the arm's final accuracy is above the recipe's for every seed, and whether

@@ -7,6 +7,9 @@ type Arm struct {
 	// Local is the length of the move that a device makes between two local steps, relative to the
 	// move that the server rule would make along the device's estimate.
 	Local float64
+	// Groups is the number of groups among which a round's devices are dealt. The devices of a group
+	// share directions, and only the mean of their scalars counts; 0: each has directions of its own.
+	Groups int
 	// Orthogonal makes the directions of all devices in a round orthogonal to each other.
 	Orthogonal bool
 	// Antithetic negates the directions of an odd round for the next one.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
@@ -81,6 +82,7 @@ func arms() map[string]Arm {
 		"control": {Memory: Control}, "long": {Memory: LongControl}, "kalman": {Memory: Kalman},
 		"squares": {Memory: Squares}, "to-zero": {Finish: Finish{Fall: ToZero}},
 		"auto": {Finish: Finish{Fall: Auto}}, "mean": {Finish: Finish{Average: 0.1}},
+		"groups":  {Groups: 2},
 		"decomfl": {Other: DeComFL}, "feedsign": {Other: FeedSign}, "one-bit": {Other: OneBit},
 		"mask": {Mask: 0.5}, "apart": {Apart: 3}, "warm": {Warm: 10},
 	}
@@ -363,5 +365,17 @@ func TestLocal(t *testing.T) {
 	}
 	if second(0) == second(0.1) {
 		t.Error("a local step changes nothing")
+	}
+}
+
+// TestGrouped: the devices of a group share directions, and a group has the mean of their scalars.
+func TestGrouped(t *testing.T) {
+	got := grouped([]summand{{device: 0, c: []float32{1, 4}}, {device: 1, c: []float32{-3, 0}},
+		{device: 0, c: []float32{3, 8}}}, 2)
+	for i, want := range [][]float32{{2, 6}, {-3, 0}} {
+		plan.Int8.Round(want)
+		if len(got) != 2 || got[i].device != i || !slices.Equal(got[i].c, want) {
+			t.Errorf("group %d of %+v, want %v", i, got, want)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/data"
 	"github.com/zofl/zofl/coordinator/zofl/softmax"
 	"github.com/zofl/zofl/papers/models"
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 )
 
@@ -133,13 +134,42 @@ func (t *trial) one(p, b int, a float64) Spent {
 	f := newFrame(t.keys.Key(uint64(key+1)), &t.Arm, p, t.Asked, len(t.x))
 	var list []summand
 	for i, device := range t.rng.Perm(len(t.Shares))[:t.Asked] {
+		if t.Groups > 0 {
+			i %= t.Groups
+		}
 		list = append(list, t.device(f, i, device, b, a)...)
+	}
+	if t.Groups > 0 {
+		list = grouped(list, t.Groups)
 	}
 	list = t.Other.combined(list)
 	t.scaled(meanSquare(list))
 	t.move(a, t.estimate(list))
 	return Spent{Queries: f.steps * (p + 1), Samples: f.steps * (p + 1) * b,
 		Bytes: t.Bytes(f.steps * p)}
+}
+
+// grouped returns a summand for each group, with the rounded means of its devices' scalars. A
+// device has one local step.
+func grouped(list []summand, groups int) []summand {
+	out, sizes := make([]summand, min(groups, len(list))), make([]float32, groups)
+	for _, s := range list {
+		g := &out[s.device]
+		if sizes[s.device]++; g.c == nil {
+			*g = s
+			continue
+		}
+		for p, c := range s.c {
+			g.c[p] += c
+		}
+	}
+	for i, g := range out {
+		for p := range g.c {
+			g.c[p] /= sizes[i]
+		}
+		plan.Int8.Round(g.c)
+	}
+	return out
 }
 
 // scaled counts a round, and updates the running mean square of scalars.
@@ -160,7 +190,11 @@ func (t *trial) device(f *frame, i, device, b int, a float64) (list []summand) {
 			t.diagonal.see(g)
 		}
 		c := t.project(f, t.diagonal.shaped(g), i, k)
-		t.Other.round(c)
+		if t.Groups > 0 {
+			plan.Int8.Round(c) // as the preset zofl with groups
+		} else {
+			t.Other.round(c)
+		}
 		list = append(list, summand{f, i, k, c})
 		if k+1 < f.steps && t.v > 0 {
 			own := sum(len(x), t.Local*a/t.root()/float64(f.p), list[k:])

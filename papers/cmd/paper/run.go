@@ -80,7 +80,7 @@ func parse(progress io.Writer, args []string) (*order, error) {
 		takenBy("tasks"), list(&o.env.Tasks))
 	flags.Uint64Var(&o.env.Rounds, "rounds", 0, "most of a run; 0: the experiment's own number"+
 		takenBy("rounds"))
-	flags.IntVar(&o.env.Devices, "devices", 0, "devices, liars among them; 0: 20"+
+	flags.IntVar(&o.env.Devices, "devices", 0, "devices, liars among them, or contributors"+
 		takenBy("devices"))
 	flags.IntVar(&o.env.Liars, "liars", 0, "devices that lie; 0: a fifth"+takenBy("liars"))
 	flags.Func("lies", "only these, with commas between"+takenBy("lies"), list(&o.env.Lies))
