@@ -152,6 +152,18 @@ func TestSuitDeadline(t *testing.T) {
 	}
 }
 
+// TestSuitDeadlineOfCandidates: a budget fixes the candidates, and the deadline is for these.
+func TestSuitDeadlineOfCandidates(t *testing.T) {
+	p, err := preset.Unbound("cma", "deadline", 30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = preset.Suit(p, preset.Known{Noise: true, Seconds: 3600, LossSeconds: 2})
+	if err != nil || p.Deadline != 2*56*2000 {
+		t.Errorf("56 losses of 2 s: deadline %d; %v", p.Deadline, err)
+	}
+}
+
 // TestSuitUnlike: unlike devices form groups where they fill them, and the plan runs.
 func TestSuitUnlike(t *testing.T) {
 	for _, tt := range []struct {

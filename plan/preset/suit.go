@@ -29,6 +29,10 @@ func Suit(p *plan.Plan, k Known, set ...string) error {
 	if k.Unlike {
 		a.mix(p)
 	}
+	queries := k.queries()
+	if queries > 0 {
+		a.steady(p, k.Noise)
+	}
 	if k.LossSeconds > 0 && !a.has("deadline") {
 		longest := 2000 * float64(cost.Longest(p)) * k.LossSeconds
 		if longest >= math.MaxUint32 {
@@ -38,11 +42,9 @@ func Suit(p *plan.Plan, k Known, set ...string) error {
 		}
 		p.Deadline = max(p.Deadline, uint32(math.Ceil(longest)))
 	}
-	queries := k.queries()
 	if queries == 0 {
 		return nil
 	}
-	a.steady(p, k.Noise)
 	p.Rounds = cost.Rounds(p, queries)
 	if least := firstMove(p); p.Rounds < least {
 		return &plan.Error{Field: "evaluations", Value: queries, Remedy: fmt.Sprintf("with %s the "+
