@@ -98,7 +98,7 @@ func RoundQueries(p *plan.Plan, round uint64, devices int) uint64 {
 	if round == 1 && p.Groups == grouping.Sketch {
 		surveyed += uint64(devices) * survey.Sketch.Queries(p)
 	}
-	if round == survey.FirstRounds+1 && p.StepAuto > 0 && p.StepSize == 0 &&
+	if round == survey.Before(p)+1 && p.StepAuto > 0 && p.StepSize == 0 &&
 		p.ServerRule != plan.ServerCMA {
 		surveyed += asked * survey.Step.Queries(p)
 	}

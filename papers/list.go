@@ -19,6 +19,7 @@ import (
 	"github.com/zofl/zofl/papers/lab"
 	"github.com/zofl/zofl/papers/losses"
 	"github.com/zofl/zofl/papers/mixed"
+	"github.com/zofl/zofl/papers/overture"
 	"github.com/zofl/zofl/papers/svrg"
 	"github.com/zofl/zofl/papers/untouched"
 	"github.com/zofl/zofl/papers/zofedht"
@@ -48,6 +49,7 @@ func All() []lab.Experiment {
 			untouched.Best(),
 			untouched.Raw(),
 			losses.Experiment(),
+			overture.Experiment(),
 			mixed.Experiment(),
 			further.Experiment(),
 			further.Finish(),

@@ -11,6 +11,7 @@ type LocalFields struct {
 	Control     Control
 	StepSize    float32 // eta
 	StepAuto    uint8   // 1: with StepSize = 0 the devices find the step size after a few rounds
+	StepAfter   uint32  // for StepAuto: rounds before the devices look for the step size; 0: 5
 	StepDecay   StepDecay
 	Floor       float32 // fraction of the step size that remains at the end of Cosine
 }
@@ -43,4 +44,6 @@ var localSection = Section{
 			Doc: "share of the step that step_decay=cosine leaves at the end"},
 		{Number: 91, Name: "step_auto", names: []string{"off", "on"},
 			Doc: "whether devices find step where it is 0, with server_rule=normalized or cma"},
+		{Number: 129, Name: "step_after", max: 1000, Unit: "rounds", Usual: "1",
+			Doc: "rounds before devices look for step, 0 for 5"},
 	}}

@@ -175,6 +175,7 @@ var invalid = []struct {
 	{"async", func(p *plan.Plan) { p.Async = 2 }},
 	{"mu_auto", func(p *plan.Plan) { p.MuAuto = 2 }},
 	{"step_auto", func(p *plan.Plan) { p.StepAuto = 2 }},
+	{"step_after", func(p *plan.Plan) { p.StepAfter = 1001 }},
 	{"groups", func(p *plan.Plan) { p.Groups = 200 }},
 	{"groups", func(p *plan.Plan) { p.Groups = grouping.Random }},
 	{"group_size", func(p *plan.Plan) { p.GroupSize = plan.MaxMembers + 1 }},

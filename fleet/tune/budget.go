@@ -19,9 +19,6 @@ const (
 	// shortRounds and leastRounds are the largest and the smallest number of rounds of a trial in
 	// stage bracket.
 	shortRounds, leastRounds = 10, 2
-	// surveyRounds is the number of rounds in which devices find a step, plus one round with that
-	// step.
-	surveyRounds = survey.FirstRounds + 1
 )
 
 // A budget is a number of loss evaluations, and how the stages divide them.
@@ -50,11 +47,14 @@ func Budget(p *plan.Plan, devices int) uint64 {
 	return brackets(p, devices) + budgetRounds*roundQueries(p, devices)
 }
 
+// unsurveyed returns a round that no survey precedes.
+func unsurveyed(p *plan.Plan) uint64 { return survey.Before(p) + 2 }
+
 // roundQueries returns the most evaluations that a round takes, with the largest P of a schedule.
 func roundQueries(p *plan.Plan, devices int) uint64 {
 	most := *p
 	most.Perturbations, most.PerturbationSchedule = p.MaxPerturbations(), nil
-	return fleet.RoundQueries(&most, surveyRounds+1, devices) // no survey precedes this round
+	return fleet.RoundQueries(&most, unsurveyed(p), devices)
 }
 
 // firstQueries returns the evaluations of each trial before its first round.
@@ -62,7 +62,7 @@ func firstQueries(p *plan.Plan, devices int) uint64 {
 	most := *p
 	most.Mu = cmp.Or(p.Mu, 1) // stage mu finds mu before all trials
 	most.PerturbationSchedule = nil
-	return fleet.RoundQueries(&most, 1, devices) - fleet.RoundQueries(&most, surveyRounds+1, devices)
+	return fleet.RoundQueries(&most, 1, devices) - fleet.RoundQueries(&most, unsurveyed(p), devices)
 }
 
 // brackets returns the evaluations of the start and of stages mu and line.
@@ -71,7 +71,7 @@ func brackets(p *plan.Plan, devices int) uint64 {
 	sum := judgeQueries(p, devices) + n*uint64(1+2*len(decades))
 	if p.StepAuto > 0 && p.StepSize == 0 {
 		sum += judgeQueries(p, devices)
-		for round := range uint64(surveyRounds) {
+		for round := range survey.FirstMove(p) {
 			sum += fleet.RoundQueries(p, round+1, devices)
 		}
 		return sum

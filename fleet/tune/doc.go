@@ -31,7 +31,7 @@
 //     chooses the larger batch if its gain is at least 5 % larger, and the smaller batch if its
 //     gain is at most 1 % smaller. The batch stays if a quarter of it changes no loss.
 //
-// If the plan has step_auto=on and no step, the devices find a step by themselves in six rounds.
+// If the plan has step_auto=on and no step, the devices find a step by themselves in some rounds.
 // The stage survey, in which the devices do so, replaces the stages line and bracket. Run then
 // compares that step with a quarter of it and with four times it. The tuned plan leaves the step to
 // the devices unless one of these two steps gains at least 5 % more.

@@ -182,7 +182,7 @@ func (t *tuning) trySize(ctx context.Context, stage string, p *plan.Plan) (*atte
 		return nil, nil
 	}
 	round := func(p *plan.Plan) uint64 {
-		return fleet.RoundQueries(p, surveyRounds+1, len(t.cfg.Devices))
+		return fleet.RoundQueries(p, unsurveyed(p), len(t.cfg.Devices))
 	}
 	rounds := t.best.trial.Rounds * round(t.best.plan) / round(p)
 	if rounds < leastRounds || t.budget.left < t.cost(p, rounds) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/plancheck"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // deepest bounds how far stage bracket decreases a step that diverges: by a factor of 4^deepest.
@@ -45,7 +46,7 @@ func (t *tuning) survey(ctx context.Context) (found bool, err error) {
 	if t.plan.StepAuto == 0 || t.plan.StepSize > 0 {
 		return false, nil
 	}
-	a, err := t.try(ctx, "survey", t.plan, surveyRounds, nil)
+	a, err := t.try(ctx, "survey", t.plan, survey.FirstMove(t.plan), nil)
 	if err != nil {
 		return false, err
 	}

@@ -22,9 +22,9 @@ func Warnings(p *plan.Plan) (list []string) {
 		list = append(list, fmt.Sprintf("deadline=%d is in milliseconds, and leaves devices hardly "+
 			"any time for their losses. For %[1]d seconds set deadline=%[1]d000.", p.Deadline))
 	}
-	if p.Rounds > 0 && p.Rounds <= survey.FirstRounds && p.StepAuto != 0 && p.StepSize == 0 {
+	if first := survey.FirstMove(p); p.Rounds > 0 && p.Rounds < first {
 		list = append(list, fmt.Sprintf("rounds=%d end before the model moves: with step=auto the "+
-			"first %d rounds measure. Set more, such as rounds=%d.", p.Rounds, survey.FirstRounds,
+			"first %d rounds measure. Set more, such as rounds=%d.", p.Rounds, first-1,
 			60*survey.FirstRounds))
 	}
 	if p.ServerRule == plan.ServerCMA && p.Covariance == plan.FullCovariance && p.Dim > slowDim {

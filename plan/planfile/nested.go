@@ -88,6 +88,7 @@ func (p *Plan) begin(list []entry) error {
 		set = append(set, e.name)
 	}
 	preset.Few(made, set...)
+	preset.Overture(made, 0, set...)
 	preset.Fit(made, set...)
 	preset.Guard(made, set...)
 	*p = Plan(*made)

@@ -32,6 +32,9 @@ func Set(p *plan.Plan, name, text string) error {
 	if auto := autoOf(f, p); auto != nil && text != autoText {
 		*auto = 0
 	}
+	if name == "step" && text != autoText {
+		p.StepAfter = 0 // nobody looks for the step
+	}
 	return nil
 }
 

@@ -26,6 +26,7 @@ func Liars(p *plan.Plan, liars uint32, set ...string) (fields []string, err erro
 		return set, err
 	}
 	a := author{set}
+	give(&a, "step_after", &p.StepAfter, 0) // one round's directions are too few to outvote liars
 	if len(p.Roots) > 0 {
 		give(&a, "bound", &p.Bound, 1.5)
 		give(&a, "trust", &p.Trust, 200)

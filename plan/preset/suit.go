@@ -45,8 +45,9 @@ func Suit(p *plan.Plan, k Known, set ...string) error {
 	if queries == 0 {
 		return nil
 	}
+	Overture(p, queries, set...)
 	p.Rounds = cost.Rounds(p, queries)
-	if least := firstMove(p); p.Rounds < least {
+	if least := survey.FirstMove(p); p.Rounds < least {
 		return &plan.Error{Field: "evaluations", Value: queries, Remedy: fmt.Sprintf("with %s the "+
 			"model first moves after %d evaluations of each device: allow as many", p.Preset,
 			cost.Queries(p, least))}
@@ -64,14 +65,6 @@ func (k Known) queries() uint64 {
 		return within
 	}
 	return min(k.Evaluations, within)
-}
-
-// firstMove returns the first round that moves the model.
-func firstMove(p *plan.Plan) uint64 {
-	if p.ServerRule == plan.ServerNormalized && p.StepAuto > 0 && p.StepSize == 0 {
-		return survey.FirstRounds + 1
-	}
-	return 1
 }
 
 // steady keeps a round of the preset cma at as many candidates as it begins with, because a number

@@ -8,6 +8,7 @@
 package survey
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/zofl/zofl/internal/codec"
@@ -51,10 +52,22 @@ const (
 	Columns Kind = 4
 )
 
-// FirstRounds is the number of rounds of a plan with step_auto before the survey that finds its
-// step. The first rounds do not move the model. In these rounds replicas only build up the averaged
-// move. Then devices measure losses along the averaged move.
+// FirstRounds is the number of rounds of a plan with step_auto, and without step_after, before the
+// survey that finds its step. The first rounds do not move the model. In these rounds replicas only
+// build up the averaged move. Then devices measure losses along the averaged move.
 const FirstRounds = 5
+
+// Before returns the number of rounds of a plan with step_auto before the survey that finds its
+// step.
+func Before(p *plan.Plan) uint64 { return cmp.Or(uint64(p.StepAfter), FirstRounds) }
+
+// FirstMove returns the first round that moves the model, if devices find what they look for.
+func FirstMove(p *plan.Plan) uint64 {
+	if p.StepAuto > 0 && p.StepSize == 0 && p.ServerRule != plan.ServerCMA {
+		return Before(p) + 1
+	}
+	return 1
+}
 
 // MostDecay is the largest share of the model that server_decay takes in a round of a plan with
 // step_auto. The coordinator takes no longer step, because devices measure their losses along the

@@ -32,7 +32,7 @@ func Decide(p *plan.Plan, rounds uint64, k survey.Kind,
 		if found.Value == 0 && level {
 			change, ok = runlog.NotFound(p), true
 			found.Why += fmt.Sprintf(": no step was found, and devices look again after round %d",
-				2*rounds)
+				again(rounds))
 		}
 	default:
 		found = mu(values)

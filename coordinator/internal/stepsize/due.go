@@ -11,16 +11,26 @@ import (
 // Due returns which survey the run needs before the next round, after the given number of rounds.
 // Due depends on the log alone, so a coordinator that takes over makes the same survey, and a run
 // that was rolled back makes the survey again. After devices looked for the step in vain, they look
-// again when the run has twice as many rounds, or when a person changes the plan.
+// again after the next of 5, 10, 20, 40 ... rounds, or when a person changes the plan.
 func Due(p *plan.Plan, rounds uint64, s runlog.Search) survey.Kind {
 	switch {
 	case p.MuAuto > 0 && p.Mu == 0:
 		return survey.Mu
-	case p.StepAuto > 0 && p.StepSize == 0 && rounds >= survey.FirstRounds &&
-		!s.Failed && (!s.Idle || doubled(rounds)):
+	case p.StepAuto > 0 && p.StepSize == 0 && rounds >= survey.Before(p) &&
+		!s.Failed && (!s.Idle || rounds == survey.Before(p) || doubled(rounds)):
 		return survey.Step
 	}
 	return survey.None
+}
+
+// again returns after which round devices look again that looked in vain after the given number of
+// rounds.
+func again(rounds uint64) uint64 {
+	next := uint64(survey.FirstRounds)
+	for next <= rounds {
+		next *= 2
+	}
+	return next
 }
 
 // doubled says whether rounds is [survey.FirstRounds], or that doubled some times.

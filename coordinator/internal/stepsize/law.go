@@ -14,9 +14,10 @@ import (
 //	a_n = 0.2 a* G t_n / sqrt(1 + n/30)
 //	t_n = min(1, 3 (R - n)/R)                            R: the plan's rounds; without them t_n = 1
 //
-// and a_n = 0 until a* is known. Over the last third of the rounds, t removes the noise that long
-// steps leave in x. From n = 6 on, G corrects a* by the slope of the loss along the averaged move m
-// after a step:
+// and a_n = 0 until a* is known, after w rounds: step_after of the plan, or 5. With step_after the
+// first move is all of a*, to where the loss was least, and later ones begin with 0.4 a*. Over the
+// last third of the rounds, t removes the noise that long steps leave in x. From n = w+1 on, G
+// corrects a* by the slope of the loss along the averaged move m after a step:
 //
 //	h = clip(<g, m>/(sqrt(u) |m|) sqrt(b), -1, 1)           b = 1 + d/(19 N)
 //	e = 0.8 e + 0.2 h
@@ -53,8 +54,8 @@ import (
 // up directions of their own, G includes the factor of [runlog.Squares].
 const (
 	share       = 0.2  // of a*, which is as far as the loss falls
+	shortShare  = 0.4  // the same with step_after
 	period      = 30   // rounds until the step has fallen by the root of 2
-	firstToFix  = 6    // n of the first round that corrects
 	memory      = 0.8  // of e, and of a loss that is quick
 	longMemory  = 0.95 // of f, and of a loss that is slow
 	rate        = 0.05 // of G by e
@@ -95,8 +96,16 @@ func (p Past) gain(plan *plan.Plan) float64 {
 	if !(p.Step > 0) || p.Round == 0 {
 		return 1
 	}
-	g := float64(p.Step) / (share * float64(plan.StepSize) * fall(plan, p.Round-1))
+	g := float64(p.Step) / (shareOf(plan) * float64(plan.StepSize) * fall(plan, p.Round-1))
 	return min(max(g, 1.0/largestGain), largestGain)
+}
+
+// shareOf returns the share of a* with which steps begin.
+func shareOf(p *plan.Plan) float64 {
+	if p.StepAfter > 0 {
+		return shortShare
+	}
+	return share
 }
 
 // fall returns t_n / sqrt(1 + n/30).
@@ -119,8 +128,13 @@ func (l *Law) Next(p *plan.Plan, past Past, round uint64, terms []wire.Term, los
 		return 0
 	}
 	n, gain := round-1, past.gain(p)
-	if n < firstToFix {
-		return within(p, share*float64(p.StepSize)*gain*fall(p, n))
+	switch before := survey.Before(p); {
+	case p.StepAfter > 0 && n == before && past.Step == 0:
+		return within(p, float64(p.StepSize)*fall(p, n))
+	case n <= before:
+		return within(p, shareOf(p)*float64(p.StepSize)*gain*fall(p, n))
+	case p.StepAfter > 0 && n == before+1:
+		gain = 1 // the last step was not a share of a*
 	}
 	if past.Factor > 0 {
 		gain *= past.Factor
@@ -139,7 +153,7 @@ func (l *Law) Next(p *plan.Plan, past Past, round uint64, terms []wire.Term, los
 		gain *= math.Exp(rate*c + fast*s/math.Pow(b, 4))
 	}
 	gain = min(max(gain, 1.0/largestGain), largestGain)
-	return within(p, share*float64(p.StepSize)*gain*fall(p, n))
+	return within(p, shareOf(p)*float64(p.StepSize)*gain*fall(p, n))
 }
 
 // within returns a step, or the longest step with which the decay takes at most the share

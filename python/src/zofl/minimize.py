@@ -315,7 +315,7 @@ def _result(tree: Tree, count: _Count, devices: int, run: Run, led: Plan, fun0: 
     }.get(run.ended) or _why(run) or f"the plan's condition holds after round {n:,}: {run.ended}"
     success = not run.error and fun <= fun0
     if fun == fun0 and run.ended == "rounds":
-        how += ". The loss is that of x0: give more rounds, as with step=auto five only measure"
+        how += ". The loss is that of x0: give more rounds, as with step=auto the first only measure"
     elif not fun <= fun0 and run.ended != "diverged":
         how += (f". It ended worse than it began: the loss at x0 is {fun0:.6g}, at x {fun:.6g}. "
                 "Keep x0, or give more rounds, a smaller step or less noise")

@@ -38,6 +38,7 @@ func planOf(cfg Config) (p *plan.Plan, note string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
+	preset.Overture(p, 0, set...)
 	note = preset.Fit(p, set...)
 	preset.Guard(p, set...)
 	if err := canTrain(p, cfg, dim); err != nil {

@@ -155,10 +155,7 @@ func (l *lead) fits(p *plan.Plan, rounds uint64) error {
 
 // firstRound returns the round after which the trials begin.
 func firstRound(p *plan.Plan, rounds uint64) uint64 {
-	if p.StepAuto > 0 && p.StepSize == 0 {
-		return max(rounds+1, survey.FirstRounds+1)
-	}
-	return rounds + 1
+	return max(rounds+1, survey.FirstMove(p))
 }
 
 // rollback returns the paused run to a state.

@@ -37,7 +37,8 @@ _FIELDS = """
 111 secure_lists choice|112 prior choice|113 length_fit choice|
 114 loss_unit float *|115 liars uint *|116 best str32 *|117 best_when choice *|
 118 columns uint|119 stats stats *|120 min_delta float *|121 patience uint *|
-122 covariance choice|123 perturbations_auto choice *|124 restarts uint *|126 close choice *
+122 covariance choice|123 perturbations_auto choice *|124 restarts uint *|126 close choice *|
+129 step_after uint
 """
 
 CHOICES: dict[str, dict[int, str]] = {

@@ -68,7 +68,7 @@ func printRuns(out io.Writer, axes []simulate.Axis, runs []*simulate.Run) {
 		}
 	}
 	if stuck(runs) {
-		fmt.Fprintln(out, "\nThe loss did not fall. With step=auto it cannot before round 6. "+
+		fmt.Fprintln(out, "\nThe loss did not fall. With step=auto the first rounds only measure. "+
 			"docs/faq.md has other causes\nand their remedies.")
 	}
 }

@@ -138,11 +138,11 @@ func (b *brief) finds() string {
 		return ""
 	case mu && step:
 		return fmt.Sprintf("mu, then the step: the model moves from round %d on",
-			survey.FirstRounds+1)
+			survey.FirstMove(b.Plan))
 	case mu:
 		return "mu, before round 1"
 	case step:
-		return fmt.Sprintf("the step: the model moves from round %d on", survey.FirstRounds+1)
+		return fmt.Sprintf("the step: the model moves from round %d on", survey.FirstMove(b.Plan))
 	}
 	return ""
 }

@@ -209,6 +209,7 @@ func (f *planFlags) fill(p *plan.Plan, isNew bool) error {
 	}
 	if isNew {
 		preset.Few(p, set...)
+		preset.Overture(p, 0, set...)
 	}
 	if err := f.suit(p, set); err != nil {
 		return err
