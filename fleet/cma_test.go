@@ -306,3 +306,35 @@ func TestCMASecure(t *testing.T) {
 		t.Logf("gap %.1e", got)
 	}
 }
+
+// TestCMARestartsWithinQueries: where the evaluations end a run within a start, the model is the
+// best of all starts.
+func TestCMARestartsWithinQueries(t *testing.T) {
+	loss := func(x []float32) (f float64) {
+		for _, v := range x {
+			d := float64(v) - 1.7
+			f += 10 + d*d - 10*math.Cos(2*math.Pi*d)
+		}
+		return f
+	}
+	for seed := range byte(3) {
+		p := cmaPlan(t, 1, 2, 2, seed)
+		p.Restarts = 5
+		least := math.Inf(1)
+		device := objective.Func(2,
+			func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
+				least = min(least, loss(x))
+				return loss(x), nil
+			})
+		result, err := fleet.Run(t.Context(), p, []objective.Objective{device},
+			fleet.Options{Queries: 2000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A start that is level ends in a minimum of the loss: close to 0, or near 1, 2, 4, ...
+		if got := loss(result.Params); result.Queries > 2000 || got > 5 ||
+			math.Abs(got-math.Round(got)) > 0.05 {
+			t.Errorf("%d evaluations: loss %.3g, the least was %.3g", result.Queries, got, least)
+		}
+	}
+}

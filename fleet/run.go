@@ -43,6 +43,7 @@ type run struct {
 	best           *runlog.Best // nil: the plan has no Best
 	losses         runlog.LossMean
 	exact          bool      // losses have no noise, so that devices evaluate no candidate again
+	starts         starts    // of a run with restarts
 	round          Round     // the current round
 	began          time.Time // of the round
 }
@@ -197,6 +198,8 @@ func (r *run) record(e report.Event) error {
 		}
 		r.count(&e, phase)
 		err = r.done(&e)
+	case report.RolledBack:
+		r.starts.close()
 	case report.Changed:
 		r.exact = r.exact || slices.Contains(e.Fields, "perturbations_auto")
 	case report.Surveyed:
@@ -245,8 +248,12 @@ func (r *run) done(e *report.Event) error {
 		stop = cmp.Or(stop, ends)
 	}
 	r.result.Rounds = append(r.result.Rounds, *done)
+	if r.plan.Restarts > 0 && err == nil {
+		err = r.starts.keep(r, e)
+	}
 	if r.spent(e) {
 		stop = cmp.Or(stop, wire.EndRounds.String())
+		r.starts.over = true
 	}
 	if err == nil && r.options.Progress != nil {
 		err = r.options.Progress(*done)

@@ -166,7 +166,7 @@ func (r *run) agree() error {
 // finish completes the result.
 func (r *run) finish(ctx context.Context) error {
 	err := r.witness.catchUp(context.WithoutCancel(ctx))
-	r.result.Params = slices.Clone(r.witness.replica.Params())
+	r.result.Params = r.starts.model(slices.Clone(r.witness.replica.Params()))
 	if p := r.witness.replica.Plan(); p != nil {
 		ran := *p
 		r.result.Plan = &ran

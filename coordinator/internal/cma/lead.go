@@ -38,7 +38,7 @@ type known struct {
 	level    level
 	restarts float64 // made so far
 	spent    float64 // rounds before the last restart
-	best     float64 // the least loss
+	best     float64 // the least of the losses with which starts ended
 	bestAt   float64 // its record; 0: none
 	bestIn   float64 // how many restarts came before that record
 	stage    stage
@@ -88,9 +88,6 @@ func (l *Lead) Next(at *runlog.Position, body *wire.Round, losses []float32) flo
 	}
 	l.noise.follow(scalars, l.again, float64(p.Perturbations), most(p.Perturbations))
 	l.level.follow(loss, scalars)
-	if l.bestAt == 0 || loss <= l.best {
-		l.best, l.bestAt, l.bestIn = loss, float64(at.N+1), l.restarts
-	}
 	l.asked = false
 	return p.StepSize
 }
@@ -153,6 +150,7 @@ func (l *Lead) next() (q policy.Request) {
 		l.over = 1
 		return l.finish()
 	case over && p.Restarts > 0:
+		l.close()
 		l.restarts++
 		l.spent += float64(l.at.Rounds)
 		l.stage, l.from = restarting, float64(l.at.N)
@@ -173,8 +171,17 @@ func (l *Lead) next() (q policy.Request) {
 	return q
 }
 
+// close compares the end of a start with those of the starts before. A start's least loss of all may
+// be luck, of a candidate far from the model.
+func (l *Lead) close() {
+	if l.bestAt == 0 || l.level.low <= l.best {
+		l.best, l.bestAt, l.bestIn = l.level.low, float64(l.at.N), l.restarts
+	}
+}
+
 // finish ends the run, at the best record if that came before the last restart.
 func (l *Lead) finish() (q policy.Request) {
+	l.close()
 	if l.bestIn == l.restarts {
 		q.End = l.end()
 	} else {
