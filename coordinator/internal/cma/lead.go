@@ -171,8 +171,8 @@ func (l *Lead) next() (q policy.Request) {
 	return q
 }
 
-// close compares the end of a start with those of the starts before. A start's least loss of all may
-// be luck, of a candidate far from the model.
+// close compares the end of a start with those of the starts before. A start's least loss of all
+// may be luck, of a candidate far from the model.
 func (l *Lead) close() {
 	if l.bestAt == 0 || l.level.low <= l.best {
 		l.best, l.bestAt, l.bestIn = l.level.low, float64(l.at.N), l.restarts
