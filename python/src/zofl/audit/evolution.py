@@ -52,7 +52,7 @@ class Rates:
         self.cs = (me + 2) / (me + d + 5)
         self.damp = 1 + self.cs + 2 * max(0.0, np.sqrt((me - 1) / (d + 1)) - 1)
         if limited:
-            self.cs = min(ONE, np.float64(2 * n) / d)
+            self.cs = np.float64(min(1.0, 2 * n / d))
         self.length = np.sqrt(d) * (1 - 1 / (4 * d) + 1 / (21 * (d * d)))
 
     def gain(self, rate: np.float64) -> np.float64:
