@@ -18,9 +18,9 @@ the first move. The coordinator takes the step with the least loss, or the large
 noise does not tell from it. From then on a shrinks as 1/sqrt(1+n/30) in round n and, if
 rounds is set, linearly over the last third of them. The slopes of the loss along the
 momentum correct it. A number for mu or step turns its search off.
-Up to 50 parameters P is 4 + d/10, beta1 0.6 and step_after 1: one round leaves x where
-it is, and the first move goes to where the loss was least. At d = 6 a device spends 41
-evaluations before that round, and 91 beyond 50 parameters.
+Up to 50 parameters step_after is 2, and below 20 it is 1, with P of d/2, at least 4, and
+beta1 0.7: so many rounds leave x where it is, and the first move goes to where the loss
+was least. At d = 6 a device spends 41 evaluations before that round, not 91.
 groups=auto: in rounds 1 to 3 all devices of a round probe the same directions. Then
 either each device gets directions of its own, or all go on sharing. The scalars of these
 rounds decide that, and later the scalars of a shared round now and then. The noise of a

@@ -16,8 +16,8 @@ const (
 
 // Overture shortens what devices of zofl and zofl-shared measure before the model moves, if a
 // device has at most 500 loss evaluations, or the model at most 50 parameters: devices look for the
-// step after one round instead of five. With so few parameters a round also needs fewer directions,
-// and a momentum that forgets sooner. evaluations are those of a device in the whole run; 0 means
+// step after two rounds instead of five, below 20 parameters after one. So few parameters also need
+// fewer directions, and a momentum that forgets sooner. evaluations are those of a device in the whole run; 0 means
 // that the plan's rounds tell. set names the fields that the plan's author has set; Overture does
 // not change them.
 //
@@ -30,7 +30,9 @@ func Overture(p *plan.Plan, evaluations uint64, set ...string) {
 	few := p.Dim > 0 && p.Dim <= fewParameters
 	if few {
 		give(a, "perturbations", &p.Perturbations, uint32(min(max(p.Dim/2, 4), 10)))
-		give(a, "server_beta1", &p.ServerBeta1, 0.6)
+	}
+	if few && p.Dim < veryFew {
+		give(a, "server_beta1", &p.ServerBeta1, 0.7)
 	}
 	if evaluations == 0 {
 		evaluations = p.Rounds * p.PhaseQueries(0, p.Perturbations)

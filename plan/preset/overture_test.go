@@ -20,12 +20,12 @@ func TestShortOverture(t *testing.T) {
 		perturbations uint32
 		beta          float32
 	}{
-		{"zofl", 1, 0, "", 1, 4, 0.6},
-		{"zofl", 6, 10_000, "", 1, 4, 0.6},
-		{"zofl", 19, 0, "", 1, 9, 0.6},
-		{"zofl", 20, 0, "", 2, 10, 0.6},
-		{"zofl", 50, 0, "", 2, 10, 0.6},
-		{"zofl-shared", 6, 0, "", 1, 4, 0.6},
+		{"zofl", 1, 0, "", 1, 4, 0.7},
+		{"zofl", 6, 10_000, "", 1, 4, 0.7},
+		{"zofl", 19, 0, "", 1, 9, 0.7},
+		{"zofl", 20, 0, "", 2, 10, 0.9},
+		{"zofl", 50, 0, "", 2, 10, 0.9},
+		{"zofl-shared", 6, 0, "", 1, 4, 0.7},
 		{"zofl", 51, 0, "", 0, 10, 0.9},
 		{"zofl", 51, 501, "", 0, 10, 0.9},
 		{"zofl", 51, 500, "", 2, 10, 0.9},
@@ -34,8 +34,8 @@ func TestShortOverture(t *testing.T) {
 		{"zofl", 51, 500, "step=0.1", 0, 10, 0.9},
 		{"zofl", 51, 0, "rounds=45", 2, 10, 0.9},
 		{"zofl", 51, 0, "rounds=46", 0, 10, 0.9},
-		{"zofl", 6, 0, "step=0.1", 0, 4, 0.6},
-		{"zofl", 6, 0, "perturbations=10", 1, 10, 0.6},
+		{"zofl", 6, 0, "step=0.1", 0, 4, 0.7},
+		{"zofl", 6, 0, "perturbations=10", 1, 10, 0.7},
 		{"decomfl", 6, 100, "", 0, 10, 0},
 	} {
 		p, err := preset.New(tt.preset, "short", tt.dim)
