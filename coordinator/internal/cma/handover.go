@@ -51,6 +51,7 @@ func (k *known) numbers() []*float64 {
 	return []*float64{
 		&n.lambda, &n.e, &n.s, &n.rounds, &n.drowned,
 		&v.low, &v.high, &v.records, &v.spread, &v.widest, &v.zeros,
+		&k.bend.Curve, &k.bend.Doubt, &k.wider,
 		&k.restarts, &k.spent, &k.best, &k.bestAt, &k.bestIn, &k.from, &k.over,
 	}
 }

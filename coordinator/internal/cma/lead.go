@@ -36,6 +36,8 @@ type Lead struct {
 type known struct {
 	noise    noise
 	level    level
+	bend     Bend    // until round 1 is over
+	wider    float64 // a better first sigma, until the log has it; 0: none
 	restarts float64 // made so far
 	spent    float64 // rounds before the last restart
 	best     float64 // the least of the losses with which starts ended
@@ -78,6 +80,9 @@ func (l *Lead) Add(rest []byte) {
 	}
 }
 
+// Bent takes what the losses that found the first sigma tell besides.
+func (l *Lead) Bent(b Bend) { l.bend = b }
+
 // Next follows a round whose body is complete, and returns its step.
 func (l *Lead) Next(at *runlog.Position, body *wire.Round, losses []float32) float32 {
 	p := &at.Plan
@@ -88,6 +93,10 @@ func (l *Lead) Next(at *runlog.Position, body *wire.Round, losses []float32) flo
 	}
 	l.noise.follow(scalars, l.again, float64(p.Perturbations), most(p.Perturbations))
 	l.level.follow(loss, scalars)
+	if l.bend.Curve > 0 {
+		l.wider = l.bend.wider(scalars, float64(p.StepSize), float64(p.MaxScalar))
+		l.bend = Bend{}
+	}
 	l.asked = false
 	return p.StepSize
 }
@@ -108,6 +117,7 @@ func (l *Lead) after(kind wire.RecordKind) known {
 		next := map[stage]stage{restarting: rolledBack, returning: returned}[k.stage]
 		k.noise, k.level, k.stage = noise{}, level{}, next
 	case wire.KindChange:
+		k.wider = 0
 		if k.stage == rolledBack {
 			k.stage = running
 		}
@@ -127,6 +137,8 @@ func (l *Lead) Request() (q policy.Request) {
 	case l.stage != running || l.asked:
 	case p.StepSize == 0 && len(p.Boxes) > 0:
 		q.Record = &wire.Record{Kind: wire.KindChange, Change: Begin(ofBoxes)}
+	case l.wider > 0:
+		q.Record = &wire.Record{Kind: wire.KindChange, Change: Begin(float32(l.wider))}
 	case p.PerturbationsAuto > 0 && l.noise.exact():
 		q.Record = &wire.Record{Kind: wire.KindChange, Change: &plan.Change{
 			Fields: []uint64{number("perturbations_auto")}}}

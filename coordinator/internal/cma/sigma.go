@@ -20,7 +20,7 @@ const near = 4
 // factor is that to the lowest point of a parabola, and is 1 unless both parts exceed four
 // deviations. values has an answer to a survey of kind [survey.Mu] for each device; losses are
 // means over the devices. If no loss differs from another, Value is 0.
-func FirstSigma(values [][]float32) (s survey.Result) {
+func FirstSigma(values [][]float32) (s survey.Result, b Bend) {
 	distances := survey.Distances()
 	s.Kind, s.Answers = survey.Mu.String(), uint32(len(values))
 	odds, evens := make([]float64, len(distances)), make([]float64, len(distances))
@@ -50,7 +50,7 @@ func FirstSigma(values [][]float32) (s survey.Result) {
 	if best < 0 || !changes {
 		s.Why = "no finite loss differs from that of the model, up to a distance of 100: give step, " +
 			"about a third of the distance to a good model"
-		return s
+		return s, Bend{}
 	}
 	factor := 1.0
 	if odd, even := odds[best], evens[best]; odd > 4*doubt && even > 4*doubt {
@@ -58,7 +58,46 @@ func FirstSigma(values [][]float32) (s survey.Result) {
 	}
 	s.Value = float32(float64(s.Rows[best].At) * factor)
 	s.Why = fmt.Sprintf("the first sigma: the loss is lowest some %v away", s.Rows[best].At)
-	return s
+	return s, bendOf(s.Rows[best+1:], doubt)
+}
+
+// A Bend is what else the losses of [FirstSigma] tell: by how much the loss curves along z, just
+// beyond its lowest point, and the deviation of a loss. The zero Bend tells nothing.
+type Bend struct{ Curve, Doubt float64 }
+
+func bendOf(beyond []survey.Row, doubt float64) Bend {
+	if len(beyond) == 0 || !beyond[0].Usable || !(float64(beyond[0].Even) > 4*doubt) {
+		return Bend{}
+	}
+	a := float64(beyond[0].At)
+	return Bend{2 * float64(beyond[0].Even) / (a * a), doubt}
+}
+
+// tooSmall is how many times smaller than that of the candidates' losses a first sigma may be.
+const tooSmall = 10
+
+// wider returns the sigma that the losses of the first candidates tell, or 0 if the sigma that made
+// them is not far below it. A direction z that happens to be almost orthogonal to the gradient has
+// its lowest point nearby. The losses of normal candidates spread by sigma |g|, whatever z was:
+//
+//	sigma = (spread/sigma) / (curvature along z)
+func (b Bend) wider(losses []float32, sigma, most float64) float64 {
+	mean, squares := 0.0, 0.0
+	for _, v := range losses {
+		if !(float64(v) < most) {
+			return 0 // beyond what a scalar can tell
+		}
+		mean += float64(v) / float64(len(losses))
+	}
+	for _, v := range losses {
+		squares += (float64(v) - mean) * (float64(v) - mean)
+	}
+	spread := math.Sqrt(squares / float64(len(losses)))
+	wide := spread / sigma / b.Curve
+	if !(spread > 4*b.Doubt && wide > tooSmall*sigma && wide <= math.MaxFloat32) {
+		return 0
+	}
+	return wide
 }
 
 // lower returns the lower of the two losses at a distance, less the loss at the model.

@@ -52,12 +52,52 @@ func TestFirstSigma(t *testing.T) {
 		for _, f := range c.f {
 			values = append(values, answer(f))
 		}
-		got := FirstSigma(values)
+		got, _ := FirstSigma(values)
 		if v := float64(got.Value); !(v >= c.low && v <= c.high) || got.Why == "" {
 			t.Errorf("%s: sigma %v, %q, want %v to %v", c.name, got.Value, got.Why, c.low, c.high)
 		}
 	}
-	if got := FirstSigma([][]float32{answer(func(float64) float64 { return 7 })}); got.Value != 0 {
+	if got, _ := FirstSigma([][]float32{answer(func(float64) float64 { return 7 })}); got.Value != 0 {
 		t.Errorf("a constant loss: sigma %v, %q", got.Value, got.Why)
+	}
+}
+
+// TestWider checks that the losses of the first candidates mend a first sigma from a direction that
+// was almost orthogonal to the gradient, and no other.
+func TestWider(t *testing.T) {
+	bowl := func(at float64) func(float64) float64 {
+		return func(a float64) float64 { return (a - at) * (a - at) }
+	}
+	s, b := FirstSigma([][]float32{answer(bowl(1e-3))})
+	if s.Value > 0.01 || b.Curve < 1.9 || b.Curve > 2.1 {
+		t.Fatalf("sigma %v, %+v, want some thousandth and a curve of 2", s.Value, b)
+	}
+	sigma := float64(s.Value)
+	spread := func(size float64) (losses []float32) {
+		for _, z := range []float64{-1.2, 0.3, 1.5, -0.4, 0.9, -1.1} {
+			losses = append(losses, float32(size*(z+1.2)))
+		}
+		return losses
+	}
+	if w := b.wider(spread(6*sigma), sigma, 1e30); !(w > 1.5 && w < 6) {
+		t.Errorf("a gradient of 6 and a curve of 2: sigma %v, want about 3", w)
+	}
+	for name, losses := range map[string][]float32{
+		"a candidate without a loss":    append(spread(6*sigma), 1e30),
+		"a candidate that is no number": append(spread(6*sigma), float32(math.NaN())),
+	} {
+		if w := b.wider(losses, sigma, 1e30); w != 0 {
+			t.Errorf("%s: sigma %v, want none", name, w)
+		}
+	}
+	if w := (Bend{b.Curve, 4 * sigma}).wider(spread(6*sigma), sigma, 1e30); w != 0 {
+		t.Errorf("noise like the candidates' losses: sigma %v, want none", w)
+	}
+	s, b = FirstSigma([][]float32{answer(bowl(1))})
+	if w := b.wider(spread(2), float64(s.Value), 1e30); w != 0 || b.Curve == 0 {
+		t.Errorf("sigma %v fits, and %v takes its place", s.Value, w)
+	}
+	if _, b := FirstSigma([][]float32{answer(func(a float64) float64 { return 3 * a })}); b.Curve != 0 {
+		t.Errorf("a slope without a curve: %+v", b)
 	}
 }
