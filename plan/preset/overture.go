@@ -17,9 +17,9 @@ const (
 // Overture shortens what devices of zofl and zofl-shared measure before the model moves, if a
 // device has at most 500 loss evaluations, or the model at most 50 parameters: devices look for the
 // step after two rounds instead of five, below 20 parameters after one. So few parameters also need
-// fewer directions, and a momentum that forgets sooner. evaluations are those of a device in the whole run; 0 means
-// that the plan's rounds tell. set names the fields that the plan's author has set; Overture does
-// not change them.
+// fewer directions, and a momentum that forgets sooner. evaluations are those of a device in the
+// whole run; 0 means that the plan's rounds tell. set names the fields that the plan's author has
+// set; Overture does not change them.
 //
 // [New] and [Unbound] call Overture. Call it again when dim or rounds are set, before [Fit].
 func Overture(p *plan.Plan, evaluations uint64, set ...string) {

@@ -97,7 +97,8 @@ func TestWider(t *testing.T) {
 	if w := b.wider(spread(2), float64(s.Value), 1e30); w != 0 || b.Curve == 0 {
 		t.Errorf("sigma %v fits, and %v takes its place", s.Value, w)
 	}
-	if _, b := FirstSigma([][]float32{answer(func(a float64) float64 { return 3 * a })}); b.Curve != 0 {
+	slope := answer(func(a float64) float64 { return 3 * a })
+	if _, b := FirstSigma([][]float32{slope}); b.Curve != 0 {
 		t.Errorf("a slope without a curve: %+v", b)
 	}
 }
