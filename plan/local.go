@@ -45,5 +45,5 @@ var localSection = Section{
 		{Number: 91, Name: "step_auto", names: []string{"off", "on"},
 			Doc: "whether devices find step where it is 0, with server_rule=normalized or cma"},
 		{Number: 129, Name: "step_after", max: 1000, Unit: "rounds", Usual: "1",
-			Doc: "rounds before devices look for step, 0 for 5"},
+			Doc: "rounds without a move, before devices look for step; 0 for 5"},
 	}}

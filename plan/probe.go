@@ -59,7 +59,7 @@ var probeSection = Section{
 		{Number: 92, Name: "mu_auto", Changeable: true, names: []string{"off", "on"},
 			Doc: "whether devices find mu where it is 0"},
 		{Number: 123, Name: "perturbations_auto", Changeable: true, names: []string{"off", "on"},
-			Doc: "whether noise raises the candidates of server_rule=cma, up to 64 times perturbations"},
+			Doc: "whether noise raises perturbations, up to 64 times, with server_rule=cma"},
 	}}
 
 // A PerturbationPoint sets P from round Round on, until the next point.

@@ -55,7 +55,7 @@ var roundsSection = Section{
 		{Number: 110, Name: "cohort", names: []string{"record", "round"},
 			Doc: "for how long the devices of a draw are asked"},
 		{Number: 126, Name: "close", Changeable: true, names: closeNames,
-			Doc: "a round closes when target have answered, or counts all who answer by its deadline"},
+			Doc: "whether target answers close a round, or it counts all until its deadline"},
 	}}
 
 // Sampled returns how many of the members the first attempt at a record asks: Target times

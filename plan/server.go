@@ -36,7 +36,7 @@ var serverSection = Section{
 		{Number: 114, Name: "loss_unit", Changeable: true, max: 1e30, Unit: "losses", Usual: "1000",
 			Doc: "unit of the slopes that devices send, with server_rule=normalized; 0 for 1"},
 		{Number: 122, Name: "covariance", names: covarianceNames,
-			Doc: "what server_rule=cma learns of the loss's shape: a d by d matrix, or a few vectors"},
+			Doc: "what server_rule=cma learns of the loss: full: a d by d matrix; limited: a few vectors"},
 		{Number: 124, Name: "restarts", Changeable: true, max: 10, Unit: "restarts", Usual: "3",
-			Doc: "restarts of server_rule=cma, each with twice the candidates, 0 for none"},
+			Doc: "how often server_rule=cma may begin again, each time with twice the candidates"},
 	}}
