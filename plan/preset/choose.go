@@ -35,6 +35,7 @@ type Known struct {
 	Cohort    bool // a round asks some of the devices only, or anybody may join
 	Boxes     bool // parameters have limits
 	Liars     bool // some devices may lie
+	Private   bool // scalars get noise for differential privacy
 }
 
 // KnownOf returns what the fields say that an author has set in a plan of the preset [Default]. set
@@ -47,6 +48,7 @@ func KnownOf(p *plan.Plan, set ...string) Known {
 		Minibatch: a.has("batch") && p.Batch > 0,
 		Cohort:    p.Roster == plan.OpenRoster || !asked,
 		Boxes:     len(p.Boxes) > 0,
+		Private:   p.DPClip > 0,
 	}
 }
 
@@ -60,6 +62,8 @@ func Choose(k Known) Choice {
 	switch {
 	case k.Liars:
 		return Choice{Default, "some devices may lie, and this preset has the defenses"}
+	case few && k.Private:
+		return Choice{Default, "noise for privacy hides which candidate is better; cma would rank them"}
 	case few && k.Cohort:
 		return Choice{Default, "a round asks only some of the devices; cma would need them all"}
 	case few && k.Minibatch:

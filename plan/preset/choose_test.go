@@ -28,6 +28,7 @@ func TestChoose(t *testing.T) {
 		{preset.Known{Dim: 6, Cohort: true}, "zofl"},
 		{preset.Known{Dim: 6, Minibatch: true}, "zofl"},
 		{preset.Known{Dim: 6, Liars: true}, "zofl"},
+		{preset.Known{Dim: 6, Private: true}, "zofl"},
 		{preset.Known{Dim: 6, Boxes: true}, "cma"},
 		{preset.Known{Dim: 300, Boxes: true}, "fzoos"},
 		{preset.Known{Dim: 999_999}, "zofl"},
@@ -60,6 +61,7 @@ func TestKnownOf(t *testing.T) {
 		{func(p *plan.Plan) { p.Members, p.Target, p.OverSample = 20, 10, 2 },
 			"members target over_sample", preset.Known{}},
 		{func(p *plan.Plan) { p.Roster = plan.OpenRoster }, "roster", preset.Known{Cohort: true}},
+		{func(p *plan.Plan) { p.DPClip = 10 }, "dp_clip", preset.Known{Private: true}},
 		{func(p *plan.Plan) { p.Boxes = []plan.Box{{High: 1}} }, "boxes", preset.Known{Boxes: true}},
 	} {
 		p, err := preset.Unbound(preset.Default, "known", 7)
