@@ -50,7 +50,7 @@ func historyOf(t *testing.T, args ...string) *shown {
 // TestHistory: the history that a coordinator sends equals the history stored beside its log, and
 // the next coordinator continues it.
 func TestHistory(t *testing.T) {
-	k := newKitchen(t)
+	k := newKitchenOf(t, []string{"--preset", "zofl"}) // cma changes the plan by itself
 	k.device("a")
 	k.device("b")
 	k.reach(10)

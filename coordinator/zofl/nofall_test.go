@@ -71,7 +71,7 @@ func TestDecayBesideAFoundStepIsTold(t *testing.T) {
 // TestChangedDecayIsTold: `zofl change` warns of a decay beside a step that devices find, and not
 // beside a step that a person gives.
 func TestChangedDecayIsTold(t *testing.T) {
-	k := newKitchen(t)
+	k := newKitchenOf(t, []string{"--preset", "zofl"})
 	k.device("a")
 	k.device("b")
 	k.reach(1)

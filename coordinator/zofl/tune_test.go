@@ -85,7 +85,7 @@ func makes(t *testing.T, text, name string, want *plan.Plan) {
 // TestTuneAuto: what devices have yet to find is "auto" in the table, not 0, and is left to them in
 // the tuned plan. The command that is printed makes the same plan as --out.
 func TestTuneAuto(t *testing.T) {
-	name := planFile(t, "--preset", "zofl", "--dim", fmt.Sprint(kitchenDim))
+	name := planFile(t, "--preset", "zofl", "--dim", "60")
 	out := filepath.Join(t.TempDir(), "tuned.json")
 	args := []string{"tune", name, "--objective", "bowl", "--devices", "3", "--queries", "2500"}
 	text, err := zofl(t, args...)
