@@ -106,7 +106,7 @@ func TestBestFlags(t *testing.T) {
 		}
 	}
 	file := filepath.Join(t.TempDir(), "plan.json")
-	if _, err := zofl(t, "plan", "--dim", "7850", "--set", "rounds=60", "--write", file); err != nil {
+	if _, err := zofl(t, "plan", "--dim", "500", "--set", "rounds=60", "--write", file); err != nil {
 		t.Fatal(err)
 	}
 	text, err = zofl(t, "simulate", file, "--devices", "2", "--best", "accuracy", "--patience", "2",

@@ -233,8 +233,9 @@ func TestDefaultsFinds(t *testing.T) {
 func TestDefaultsChoice(t *testing.T) {
 	for _, e := range []*lab.Env{{Presets: []string{"nonsense"}}, {Tasks: []string{"nonsense"}}} {
 		_, err := Experiment().Run(t.Context(), e)
-		if err == nil || !strings.HasPrefix(err.Error(), "--presets nonsense: choose among cma, decomfl") &&
-			!strings.HasPrefix(err.Error(), "--tasks nonsense: choose among mnist-softmax") {
+		if err == nil ||
+			!strings.HasPrefix(err.Error(), "--presets nonsense: choose among cma, decomfl") &&
+				!strings.HasPrefix(err.Error(), "--tasks nonsense: choose among mnist-softmax") {
 			t.Errorf("%+v: %v", e, err)
 		}
 	}
