@@ -306,16 +306,19 @@ def _result(tree: Tree, count: _Count, devices: int, run: Run, led: Plan, fun0: 
         raise Error(f"the run has no model: {run.error or run.ended}")
     fun = _full(count.functions, run.model, devices)
     n = len(run.rows)
+    ran = "1 round was run" if n == 1 else f"{n:,} rounds were run"
     how = {
-        "rounds": f"all {n:,} rounds were run" if not bounded
-        else f"{n:,} rounds were run, as many as queries allows",
+        "rounds": f"{ran}, as many as queries allows" if bounded else "all " * (n > 1) + ran,
         "callback": f"callback ended the run after round {n:,}",
         "patience": f"patience ended the run after round {n:,}: nothing was better for so long"
         if patient else f"the loss no longer fell: the run ended after round {n:,}",
     }.get(run.ended) or _why(run) or f"the plan's condition holds after round {n:,}: {run.ended}"
     success = not run.error and fun <= fun0
     if fun == fun0 and run.ended == "rounds":
-        how += ". The loss is that of x0: give more rounds, as with step=auto the first only measure"
+        measured = led.get("step") == "auto" and np.array_equal(run.model, tree.vector)
+        how += ". The loss is that of x0: " + (
+            "give more rounds, as with step=auto the first only measure" if measured
+            else "see whether it depends on x")
     elif not fun <= fun0 and run.ended != "diverged":
         how += (f". It ended worse than it began: the loss at x0 is {fun0:.6g}, at x {fun:.6g}. "
                 "Keep x0, or give more rounds, a smaller step or less noise")
