@@ -20,9 +20,9 @@ pytestmark = pytest.mark.usefixtures("zofl")
 def test_plan(tmp_path: Path, caplog: pytest.LogCaptureFixture,
               monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plans, "_told", set())
-    p = zofl.plan(run="kitchen", dim=7850, mu=1e-3, metrics=["loss"], rounds=3, eval_every=5,
+    p = zofl.plan(run="kitchen", dim=7850, mu=1e-3, metrics=["loss"], rounds=2, eval_every=5,
                   eval_count=2, async_=False)
-    assert (p["run"], p["dim"], p["rounds"], p["metrics"]) == ("kitchen", 7850, 3, ["loss"])
+    assert (p["run"], p["dim"], p["rounds"], p["metrics"]) == ("kitchen", 7850, 2, ["loss"])
     assert p["mu"] == pytest.approx(1e-3)
     assert p.cost["cost"]["Queries"] > 0
     assert p.warnings and all(w in caplog.text for w in p.warnings)
@@ -30,9 +30,9 @@ def test_plan(tmp_path: Path, caplog: pytest.LogCaptureFixture,
     caplog.clear()
     loaded = zofl.Plan.load(tmp_path / "plan.json")
     assert loaded == p and loaded.warnings == p.warnings
-    assert zofl.plan(dim=3, rounds=3).warnings == p.warnings
+    assert zofl.plan(dim=300, rounds=2).warnings == p.warnings
     assert not caplog.records  # what was said is not said again
-    grouped = zofl.plan(dim=3, rounds=3, sharing="groups", groups="sketch", group_size=5)
+    grouped = zofl.plan(dim=300, rounds=2, sharing="groups", groups="sketch", group_size=5)
     assert set(grouped.warnings) > set(p.warnings)
     assert [r.getMessage() for r in caplog.records] == [
         f"plan run: {w}" for w in grouped.warnings if w not in p.warnings]
