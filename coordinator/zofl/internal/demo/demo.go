@@ -227,9 +227,11 @@ func (r *run) show() {
 // searches says which value of the plan the devices find next.
 func (r *run) searches() string {
 	switch {
+	case r.found == survey.None && survey.Sigma(r.plan):
+		return "finding the first sigma"
 	case r.found == survey.None && r.plan.MuAuto > 0 && r.plan.Mu == 0:
 		return "finding mu"
-	case r.found != survey.Step && r.plan.StepAuto > 0 && r.plan.StepSize == 0:
+	case r.found != survey.Step && survey.FirstMove(r.plan) > 1:
 		return "finding the step, no move yet"
 	}
 	return ""

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/plan/preset"
 )
 
@@ -47,19 +47,22 @@ func TestSettingsOverrideRecipes(t *testing.T) {
 	}
 }
 
-// TestManyClients: a demo with more devices than a plan with groups allows runs, and its note says
-// what differs.
+// TestManyClients: a demo with more devices than announcements can name draws some 16 groups, and
+// its note says so. Groups that the coordinator must name are refused.
 func TestManyClients(t *testing.T) {
 	cfg := Defaults()
 	cfg.Clients = 200
-	p, note, err := planOf(cfg)
-	if err != nil || p.Target != 200 || p.Sharing != plan.PerClient ||
-		!strings.HasPrefix(note, "target=200 ") {
-		t.Errorf("%+v, %q, %v", p, note, err)
+	for _, settings := range [][]string{nil, {"sharing=groups"}} {
+		cfg.Settings = settings
+		p, note, err := planOf(cfg)
+		if err != nil || p.Target != 200 || !grouping.Draws(p) || grouping.Count(p) != 16 ||
+			!strings.HasPrefix(note, "target=200 ") || !strings.Contains(note, " groups=random ") {
+			t.Errorf("%v: %+v, %q, %v", settings, p, note, err)
+		}
 	}
-	cfg.Settings = []string{"sharing=groups"}
-	if p, note, err = planOf(cfg); err == nil || note != "" {
-		t.Errorf("groups of 200 devices: %+v, %q", p, note)
+	cfg.Settings = []string{"groups=sketch", "group_size=5"}
+	if p, note, err := planOf(cfg); err == nil || note != "" {
+		t.Errorf("named groups of 200 devices: %+v, %q", p, note)
 	}
 }
 
