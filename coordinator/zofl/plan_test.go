@@ -297,8 +297,8 @@ func TestPlanIsBrief(t *testing.T) {
 	}
 	out, err := zofl(t, append([]string{"plan"}, plans[0]...)...)
 	for _, want := range []string{"2 parameters of run run, from zeros", "after 300 rounds",
-		"the model moves from round 6 on", "round 1 waits for 1; a round asks 1, and 1 must answer",
-		"11 a round and device", "36 more once in the run", "a loss may take 1.6",
+		"the model moves from round 2 on", "round 1 waits for 1; a round asks 1, and 1 must answer",
+		"5 a round and device", "36 more once in the run", "a loss may take 1.6",
 		"for the replica (2 vectors)", "rounds=300"} {
 		if err != nil || !strings.Contains(out, want) {
 			t.Errorf("%v: no %q in\n%s", err, want, out)

@@ -21,7 +21,7 @@ func (f *planFlags) knownFlags(flags *pflag.FlagSet) {
 		"losses that a device can evaluate in the run: sets rounds")
 	cli.Positive(flags, "evaluations")
 	flags.Float64Var(&f.known.Seconds, "seconds", 0,
-		"seconds that the losses of a device may take in the run, with --loss-seconds: sets rounds")
+		"seconds that all losses of a device may take: sets rounds")
 	flags.Float64Var(&f.known.LossSeconds, "loss-seconds", 0,
 		"seconds that one loss takes: sets a deadline that a round can meet")
 	flags.BoolVar(&f.known.Noise, "noise", false,

@@ -58,9 +58,8 @@ func Command() *cobra.Command {
 says what it does and what a round costs. --write stores it as JSON. Without --preset a new plan
 gets the one that suits what is known of the loss, and the line "why" says why.
 
-With --initial FILE the run begins with a model that you have, and trains the tensors that
---train names. With --secret only devices have the model: give each the key file, not over the
-broker.
+With --initial FILE the run begins with your model, and trains the tensors that --train names.
+With --secret only devices have the model: give each the key file, not over the broker.
 
 ` + cli.Wrapped("Sections of --fields: "+strings.Join(sectionNames(), ", "), helpWidth),
 		Example: `  zofl plan --run kitchen --dim 7850 --set members=3 --write kitchen.json
@@ -84,8 +83,8 @@ broker.
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.preset, "preset", "", "method of a new plan: zofl, zofl-shared, decomfl, "+
-		"fzoos or another of docs/methods.md; default: what suits the loss, see docs/choose.md")
+	flags.StringVar(&f.preset, "preset", "",
+		"zofl, cma, decomfl or another of docs/methods.md; default: what suits")
 	cli.Choices(cmd, "preset", preset.Names()...)
 	flags.StringVar(&f.run, "run", "run", "name of the run, in a new plan")
 	flags.Uint64Var(&f.dim, "dim", 0, "number of parameters, in a new plan")
@@ -101,7 +100,7 @@ broker.
 	flags.Float64Var(&f.epsilon, "epsilon", 0,
 		"find the least dp_noise with which all rounds spend no more")
 	flags.Uint32Var(&f.liars, "liars", 0,
-		"set what holds best against so many lying devices, and say what it costs")
+		"set what holds best against so many lying devices, and price it")
 	cli.Positive(flags, "liars")
 	flags.StringVar(&f.secret, "secret", "",
 		"make the run private: its key is in this file, which is made if new")
