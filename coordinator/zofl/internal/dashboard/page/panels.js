@@ -52,11 +52,11 @@ function tile(name) {
     id("tiles").append(element("div", {}, element("dt", { text: name }), t.value, t.more));
     built.set(name, t);
   }
-  return (value, more = "") => {
+  return (value, more = "", title = more) => {
     put(t.value, value);
     put(t.more, more);
     t.value.title = value;
-    t.more.title = more;
+    t.more.title = title;
   };
 }
 
@@ -75,10 +75,9 @@ export function tiles(store) {
   }
   if (s.best) tile(`Best ${s.best.metric}`)(number(s.best.value), `round ${number(s.best.round)}`);
   const took = s.participation, asked = store.last("asked") || took?.asked;
-  const uneven = took?.median >= 10 && took.most > 2 * took.fewest; // as chance alone seldom is
+  const spread = took?.median >= 10 ? `a device has contributed ${number(took.fewest)} to ${number(took.most)} times` : undefined;
   tile("Contributors")(number(store.last("contributors")),
-    [asked ? `of ${number(asked)} asked` : "", store.last("late") ? `${store.last("late")} late` : "",
-    uneven ? `a device ${number(took.fewest)} to ${number(took.most)} times` : ""].filter(Boolean).join(", "));
+    [asked ? `of ${number(asked)} asked` : "", store.last("late") ? `${store.last("late")} late` : ""].filter(Boolean).join(", "), spread);
   if (s.state === "ended") tile("Present")("–", `of ${number(s.members)}: it has ended`);
   else tile("Present")(number(s.present), `of ${number(s.members)} members`);
   tile("Round time")(seconds(store.last("seconds")), rate ? `${number(Math.round(rate * 100) / 100)} a second` : "");
