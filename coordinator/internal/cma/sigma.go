@@ -3,6 +3,7 @@ package cma
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -19,14 +20,14 @@ const near = 4
 // least of all, where the deviation is that of the losses at the four shortest distances. The
 // factor is that to the lowest point of a parabola, and is 1 unless both parts exceed four
 // deviations. values has an answer to a survey of kind [survey.Mu] for each device; losses are
-// means over the devices. If no loss differs from another, Value is 0.
+// medians over the devices. If no loss differs from another, Value is 0.
 func FirstSigma(values [][]float32) (s survey.Result, b Bend) {
 	distances := survey.Distances()
 	s.Kind, s.Answers = survey.Mu.String(), uint32(len(values))
 	odds, evens := make([]float64, len(distances)), make([]float64, len(distances))
 	for i, at := range distances {
-		odds[i] = math.Abs(meanOf(values, 1+i))
-		evens[i] = meanOf(values, 1+len(distances)+i)
+		odds[i] = math.Abs(middle(values, 1+i))
+		evens[i] = middle(values, 1+len(distances)+i)
 		row := survey.Row{At: at}
 		if odds[i]+math.Abs(evens[i]) <= math.MaxFloat32 {
 			row = survey.Row{At: at, Usable: true, Odd: float32(odds[i]), Even: float32(evens[i])}
@@ -121,10 +122,16 @@ func deviation(rows []survey.Row) float64 {
 	return math.Sqrt(squares / max(float64(len(losses)-1), 1))
 }
 
-// meanOf returns the mean of a value of each answer.
-func meanOf(values [][]float32, i int) (mean float64) {
-	for _, v := range values {
-		mean += float64(v[i]) / float64(len(values))
+// middle returns the median over the answers of a value, so that one device that lies does not
+// decide sigma. A NaN counts as an infinite loss.
+func middle(values [][]float32, i int) float64 {
+	list := make([]float64, len(values))
+	for k, v := range values {
+		if list[k] = float64(v[i]); math.IsNaN(list[k]) {
+			list[k] = math.Inf(1)
+		}
 	}
-	return mean
+	slices.Sort(list)
+	n := len(list)
+	return list[n/2]/2 + list[(n-1)/2]/2
 }

@@ -31,6 +31,11 @@
 // or left out likewise. Rounds of two have no minority, and no such limit. Neither has a plan with
 // roots.
 //
+// The losses of candidates, with difference=none, differ ever less as a run nears its optimum, by
+// many orders. So there the largest median so far has no part in u or in the scale, and u counts
+// for half of the other contributors, at least once: one liar cannot reverse a ranking on which the
+// others agree.
+//
 // # Sums
 //
 // With secure aggregation nobody sees a single contribution. There the mean of a round is scaled

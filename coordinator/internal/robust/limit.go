@@ -42,8 +42,16 @@ func (g *Bounds) Out(values []float32) bool {
 // Limit scales down a contribution that is longer than the round's contributors allow, and returns
 // the factor. Limit does not count as a cut, because honest contributions differ in length.
 func (g *Bounds) Limit(values []float32) (factor float64) {
+	if g.plan.Difference == plan.NoDifference {
+		return shorten(values, mostLosses(g.count)*g.limited())
+	}
 	return shorten(values, most(g.count)*g.limited())
 }
+
+// mostLosses is most for the losses of candidates: half of what all others count as, so that one
+// device cannot reverse a ranking that they agree on. Less would cost more: where devices differ,
+// the sum of their losses has another optimum than that of scaled ones.
+func mostLosses(count int) float64 { return max(1, float64(count-1)/2) }
 
 // shorten scales values down to a length, unless that is 0, and returns the factor.
 func shorten(values []float32, longest float64) (factor float64) {

@@ -25,6 +25,7 @@ type Past struct {
 	parts     uint32         // of a contribution, at most
 	precision plan.Precision // of terms
 	means     bool           // terms are means
+	losses    bool           // scalars are losses of candidates
 
 	last [median.Window]length // of round records, at index rounds mod median.Window
 	n    uint64                // round records with a length
@@ -47,6 +48,7 @@ func (p *Past) Note(first, record []byte) {
 			p.read, p.steps, p.precision = true, int(r.Plan.Steps), r.Plan.TermPrecision()
 			p.parts = max(r.Plan.Classes, 1)
 			p.means = r.Plan.Transport != plan.Relay || r.Plan.Sharing == plan.GroupDirections
+			p.losses = r.Plan.Difference == plan.NoDifference
 		}
 	}
 	r, err := wire.DecodeRecord(record)
@@ -58,7 +60,9 @@ func (p *Past) Note(first, record []byte) {
 		return
 	}
 	p.terms.Add(term)
-	p.steepest = max(p.steepest, p.terms.Value())
+	if !p.losses { // what candidates differ by falls by many orders: then room would bound nobody
+		p.steepest = max(p.steepest, p.terms.Value())
+	}
 	p.last[p.n%median.Window] = l
 	p.n++
 	p.most = max(p.most, p.usual().rms)
