@@ -41,7 +41,7 @@ func everyone(extra map[string][]string) (members []member) {
 
 func (k *guardedKitchen) newPlan(flags ...string) {
 	k.t.Helper()
-	if _, err := zofl(k.t, append([]string{"plan", "--run", "kitchen", "--dim",
+	if _, err := zofl(k.t, append([]string{"plan", "--preset", "zofl", "--run", "kitchen", "--dim",
 		fmt.Sprint(kitchenDim), "--write", k.plan, "--set", "members=2", "--set", "target=2", "--set",
 		"quorum=1", "--set", "reannounce=100", "--set", "deadline=500", "--set",
 		"max_attempts=1000", "--set", "digest_every=4"}, flags...)...); err != nil {

@@ -149,7 +149,8 @@ func TestHistoryIsSetAside(t *testing.T) {
 func TestHistoryOfKilledCoordinators(t *testing.T) {
 	dir, address := t.TempDir(), freeport.Address(t)
 	plan, log := filepath.Join(dir, "plan.json"), filepath.Join(dir, "log")
-	if _, err := zofl(t, "plan", "--run", "kitchen", "--dim", fmt.Sprint(kitchenDim), "--write", plan,
+	if _, err := zofl(t, "plan", "--preset", "zofl", "--run", "kitchen",
+		"--dim", fmt.Sprint(kitchenDim), "--write", plan,
 		"--set", "members=1", "--set", "target=1", "--set", "quorum=1", "--set",
 		"reannounce=100"); err != nil {
 		t.Fatal(err)

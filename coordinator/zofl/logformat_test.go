@@ -15,7 +15,8 @@ import (
 func TestLogFormat(t *testing.T) {
 	dir, address := t.TempDir(), freeport.Address(t)
 	plan := filepath.Join(dir, "plan.json")
-	if _, err := zofl(t, "plan", "--run", "kitchen", "--dim", fmt.Sprint(kitchenDim), "--write", plan,
+	if _, err := zofl(t, "plan", "--preset", "zofl", "--run", "kitchen",
+		"--dim", fmt.Sprint(kitchenDim), "--write", plan,
 		"--set", "members=1", "--set", "target=1", "--set", "quorum=1", "--set", "rounds=5"); err != nil {
 		t.Fatal(err)
 	}

@@ -82,7 +82,8 @@ func TestProxy(t *testing.T) {
 		"ALL_PROXY=socks5://bob:s3cret@"+socks)
 	dir := t.TempDir()
 	plan := filepath.Join(dir, "plan.json")
-	if _, err := zofl(t, "plan", "--run", "kitchen", "--dim", "3", "--set", "members=3", "--set",
+	if _, err := zofl(t, "plan", "--preset", "zofl", "--run", "kitchen",
+		"--dim", "3", "--set", "members=3", "--set",
 		"quorum=3", "--set", "rounds=5", "--write", plan); err != nil {
 		t.Fatal(err)
 	}

@@ -77,8 +77,8 @@ func newKitchenOf(t *testing.T, plan []string, serve ...string) *kitchen {
 	address := freeport.Address(t)
 	k := &kitchen{t: t, dir: dir, url: "nats://" + address, plan: filepath.Join(dir, "plan.json"),
 		log: filepath.Join(dir, "log")}
-	args := append([]string{"plan", "--run", "kitchen", "--dim", fmt.Sprint(kitchenDim), "--write",
-		k.plan, "--set", "members=2", "--set", "target=2",
+	args := append([]string{"plan", "--preset", "zofl", "--run", "kitchen", "--dim",
+		fmt.Sprint(kitchenDim), "--write", k.plan, "--set", "members=2", "--set", "target=2",
 		"--set", "quorum=1", "--set", "reannounce=100", "--set", "deadline=500", "--set",
 		"max_attempts=1000", "--set", "digest_every=4"}, plan...)
 	if _, err := zofl(t, args...); err != nil {
@@ -372,7 +372,8 @@ func TestServeAwaitsItsBroker(t *testing.T) {
 	address := freeport.Address(t)
 	k := &kitchen{t: t, dir: t.TempDir(), url: "nats://" + address}
 	k.plan = filepath.Join(k.dir, "plan.json")
-	if _, err := zofl(t, "plan", "--run", "kitchen", "--dim", "3", "--write", k.plan); err != nil {
+	if _, err := zofl(t, "plan", "--preset", "zofl", "--run", "kitchen",
+		"--dim", "3", "--write", k.plan); err != nil {
 		t.Fatal(err)
 	}
 	k.lead = background(t, "serve", k.plan, "--jetstream", "--allow-unsynced", "--url", k.url,

@@ -17,7 +17,8 @@ import (
 func TestServeSigns(t *testing.T) {
 	dir, address := t.TempDir(), freeport.Address(t)
 	plan, key, url := filepath.Join(dir, "plan.json"), filepath.Join(dir, "key"), "nats://"+address
-	if _, err := zofl(t, "plan", "--run", "kitchen", "--dim", "20", "--write", plan,
+	if _, err := zofl(t, "plan", "--preset", "zofl", "--run", "kitchen",
+		"--dim", "20", "--write", plan,
 		"--set", "members=1", "--set", "target=1", "--set", "quorum=1", "--set", "rounds=5",
 		"--set", "reannounce=100"); err != nil {
 		t.Fatal(err)

@@ -83,7 +83,8 @@ func TestWaitingForAQuorum(t *testing.T) {
 func TestWaitingInWords(t *testing.T) {
 	dir := t.TempDir()
 	plan, address := filepath.Join(dir, "plan.json"), freeport.Address(t)
-	if _, err := zofl(t, "plan", "--run", "kitchen", "--dim", "3", "--set", "members=2", "--set",
+	if _, err := zofl(t, "plan", "--preset", "zofl", "--run", "kitchen",
+		"--dim", "3", "--set", "members=2", "--set",
 		"target=2", "--set", "quorum=2", "--write", plan); err != nil {
 		t.Fatal(err)
 	}
