@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -71,9 +72,22 @@ func TestLiarsPlanTrains(t *testing.T) {
 	}
 }
 
-// TestOneLiarOfCandidates: where a new plan takes cma, one device that sends -10 times its loss
-// changes nothing, also among three.
+// TestOneLiarOfCandidates: where a new plan takes cma, one device that lies changes nothing, also
+// among three.
 func TestOneLiarOfCandidates(t *testing.T) {
+	for name, lie := range map[string]func(float64) float64{
+		"-10 times": func(f float64) float64 { return -10 * f },
+		"-1 times":  func(f float64) float64 { return -f },
+		"1e6 times": func(f float64) float64 { return 1e6 * f },
+		"inverse":   func(f float64) float64 { return 1 / (1 + f) },
+		"random":    func(float64) float64 { return 1000 * rand.NormFloat64() },
+	} {
+		t.Run(name, func(t *testing.T) { lies(t, lie) })
+	}
+}
+
+// lies trains with one device that lies.
+func lies(t *testing.T, lie func(float64) float64) {
 	for _, dim := range []int{6, 30} {
 		for _, members := range []int{3, 5, 10} {
 			fields := fmt.Sprintf("--dim %d --set members=%d --set quorum=%[2]d --set rounds=200",
@@ -88,7 +102,7 @@ func TestOneLiarOfCandidates(t *testing.T) {
 						sum += (float64(v) - 1) * (float64(v) - 1)
 					}
 					if d == 0 {
-						return -10 * sum, nil
+						return lie(sum), nil
 					}
 					return sum, nil
 				}))

@@ -1,6 +1,10 @@
 package cma
 
-import "math"
+import (
+	"math"
+
+	"github.com/zofl/zofl/coordinator/internal/median"
+)
 
 // The rule for noise. Devices evaluate one candidate twice. After a round of C devices, with
 // lambda0 the plan's number of candidates:
@@ -58,10 +62,20 @@ func (r *noise) exact() bool { return r.rounds == 1 && r.e == 0 }
 // within returns lambda, at least least and at most most.
 func within(lambda, least, most float64) float64 { return min(max(lambda, least), most) }
 
-// errorOf returns the variance that noise leaves in the mean of the devices' losses.
+// errorOf returns the variance that noise leaves in the mean of the devices' losses. Among three
+// devices or more one counts for at most 64 usual squares, which normal noise never reaches: a
+// device whose losses are random must not drown the others.
 func errorOf(again []float64) (e float64) {
-	for _, d := range again {
-		e += d * d
+	squares := make([]float64, len(again))
+	for i, d := range again {
+		squares[i] = d * d
+	}
+	usual := median.Lower(squares)
+	for _, v := range squares {
+		if len(again) >= 3 {
+			v = min(v, 64*usual)
+		}
+		e += v
 	}
 	n := float64(len(again))
 	return e / (2 * n * n)

@@ -81,3 +81,23 @@ func TestExact(t *testing.T) {
 		t.Errorf("one device has noise: %+v", r)
 	}
 }
+
+// TestErrorOfOneLiar: among three devices or more, one whose losses are random does not set how
+// noisy the mean is.
+func TestErrorOfOneLiar(t *testing.T) {
+	for _, c := range []struct {
+		again []float64
+		most  float64
+	}{
+		{[]float64{0, 0, 1e6}, 0},
+		{[]float64{0.1, -0.1, 1e6}, 0.04},
+		{[]float64{0.1, -0.1, 0.1, 0.1, -1e6}, 0.02},
+	} {
+		if e := errorOf(c.again); e > c.most {
+			t.Errorf("%v: %v, want at most %v", c.again, e, c.most)
+		}
+	}
+	if e := errorOf([]float64{1, 3}); e != 10.0/8 {
+		t.Errorf("two devices: %v, want the mean of both", e)
+	}
+}

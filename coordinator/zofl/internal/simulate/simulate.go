@@ -278,7 +278,11 @@ func outcome(ctx context.Context, r *Run, result *fleet.Result, err error) Outco
 	if result != nil {
 		o.Queries, o.Ended = result.Queries, result.Ended
 		for _, f := range result.Found {
-			o.Found = append(o.Found, Found{f.Kind, single(f.Value), f.Why})
+			of := f.Kind
+			if r.Plan.ServerRule == plan.ServerCMA {
+				of = "step" // its first sigma, by the losses that find mu elsewhere
+			}
+			o.Found = append(o.Found, Found{of, single(f.Value), f.Why})
 		}
 		if errors.Is(result.Gradient, fleet.ErrGradient) {
 			o.Warning = result.Gradient.Error()

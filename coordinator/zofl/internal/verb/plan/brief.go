@@ -158,7 +158,10 @@ func (b *brief) devices() string {
 
 func (b *brief) ends() string {
 	text := "after " + terminal.Count(b.Rounds, "round")
-	if b.Rounds == 0 {
+	switch {
+	case b.Rounds == 0 && b.ServerRule == plan.ServerCMA:
+		text = "where candidates no longer differ"
+	case b.Rounds == 0:
 		text = "never: set rounds"
 	}
 	if b.StopMetric != "" {
