@@ -194,7 +194,7 @@ var allowed = map[string][]string{
 	},
 	"coordinator/internal/cma": {
 		module + "/plan", module + "/wire", module + "/wire/survey", module + "/coordinator/runlog",
-		module + "/coordinator/internal/policy",
+		module + "/coordinator/internal/policy", module + "/coordinator/internal/median",
 	},
 	"coordinator/internal/stepsize": {
 		module + "/plan", module + "/wire", module + "/wire/survey", module + "/coordinator/runlog",
