@@ -1,0 +1,236 @@
+/* zofl.h: a device of Zofl in C99. Bytes in, bytes out: it opens nothing, starts nothing and
+   allocates nothing. The caller owns all memory, the clock and the network.
+
+   One zofl_device is a device in one run:
+
+	zofl_open(&dev, &config);
+	for (;;) {
+		switch (zofl_poll(&dev, now_ms, &task)) {
+		case ZOFL_SUBSCRIBE: ...task.subject; break;
+		case ZOFL_SEND:      ...task.subject, task.reply, task.data, task.size; break;
+		case ZOFL_MEMORY:    zofl_give(&dev, malloc(task.size), task.size); break;
+		case ZOFL_EVALUATE:  zofl_point(&dev, ZOFL_F32, w, 0, task.size); zofl_loss(&dev, f(w)); break;
+		case ZOFL_WAIT:      until task.until_ms, or a message: zofl_receive(&dev, ...); break;
+		case ZOFL_ENDED:     return 0;
+		default:             puts(zofl_error(code)); return 1;
+		}
+	}
+
+   Compile zofl.c with -std=c99, or with -ffp-contract=off; never with -ffast-math. zofl_open runs
+   zofl_selftest, and refuses a build whose arithmetic is not that of every other device. */
+#ifndef ZOFL_H
+#define ZOFL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "zofl_conf.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ZOFL_VERSION "0.0.0"
+#define ZOFL_BLOCK 4096u /* elements of a block of a direction */
+#define ZOFL_ID 32       /* the most bytes of the name of a run or a device */
+#define ZOFL_SUBJECT 80  /* holds any subject or inbox of a device, with its 0 */
+
+/* ---- what calls return: 0 and up is what to do next, negative is an error ---- */
+
+enum {
+	ZOFL_WAIT = 0,      /* nothing to do until task.until_ms, or until a message arrives */
+	ZOFL_SUBSCRIBE = 1, /* subscribe to task.subject */
+	ZOFL_SEND = 2,      /* publish task.data, of task.size bytes, on task.subject */
+	ZOFL_MEMORY = 3,    /* call zofl_give with task.size bytes, aligned as malloc's */
+	ZOFL_EVALUATE = 4,  /* read the point, compute its loss, call zofl_loss or zofl_decline */
+	ZOFL_PAUSED = 5,    /* the run is paused; otherwise as ZOFL_WAIT */
+	ZOFL_ENDED = 6      /* the run has ended; the model is zofl_model's */
+};
+
+enum { /* the first five are the classes of docs/wire.md, section 1 */
+	ZOFL_OK = 0,
+	ZOFL_TRUNCATED = -1,
+	ZOFL_FORM = -2,
+	ZOFL_LIMIT = -3,
+	ZOFL_VALUE = -4,
+	ZOFL_UPGRADE = -5,
+	ZOFL_CHAIN = -6,       /* the device's records are not those of the run's log */
+	ZOFL_REFUSED = -7,     /* a record, or the coordinator's answer, that no run may have */
+	ZOFL_UNSUPPORTED = -8, /* the plan needs what this build has not: zofl_explain names the field */
+	ZOFL_ROOM = -9,        /* a buffer of the caller is too short */
+	ZOFL_STATE = -10,      /* a call that does not fit what the device does now */
+	ZOFL_ARITHMETIC = -11, /* zofl_selftest failed: the build's flags, or the processor's modes */
+	ZOFL_KEY = -12,        /* the secret is not the run's */
+	ZOFL_DAMAGED = -13     /* a state file that is not whole */
+};
+
+/* The text of a code, in English, without a newline. Never NULL. */
+const char *zofl_error(int code);
+
+/* ZOFL_OK, or ZOFL_ARITHMETIC: fused multiply-add, subnormal numbers flushed to zero, another
+   rounding than to nearest, excess precision. It takes some milliseconds at most. */
+int zofl_selftest(void);
+
+/* ---- directions: docs/prng.md ---- */
+
+typedef struct zofl_addr {
+	uint64_t key;
+	uint16_t step, pert;
+	uint32_t source, domain;
+} zofl_addr;
+
+typedef enum zofl_dist { ZOFL_NORMAL = 1, ZOFL_RADEMACHER = 2, ZOFL_UNIFORM = 9 } zofl_dist;
+typedef enum zofl_type { ZOFL_F32 = 0, ZOFL_F16 = 1, ZOFL_BF16 = 2 } zofl_type;
+
+uint64_t zofl_record_key(const uint8_t *run_key, size_t len, uint64_t n);
+
+/* dst[i] = x[i] + a z[off+i] for i < n, rounded to type; x is float32. With x NULL, in place:
+   dst[i] = dst[i] + a z[off+i]. dst needs the alignment of its type alone. */
+void zofl_perturb(void *dst, zofl_type type, const float *x, uint64_t n, uint64_t off,
+                  const zofl_addr *at, zofl_dist dist, float a);
+/* dst[i] = z[off+i] for i < n. */
+void zofl_fill(float *dst, uint64_t n, uint64_t off, const zofl_addr *at, zofl_dist dist);
+
+/* ---- a device ---- */
+
+typedef struct zofl_config {
+	const char *run, *id;  /* 1 to 32 of a-z, 0-9, - and _ ; kept by copy */
+	const uint8_t *secret; /* the app's secret of a private run, else NULL; must stay */
+	size_t secret_size;
+	const float *initial;  /* d parameters where the plan says initial=given; must stay */
+	uint32_t weight;       /* its samples, where the plan weighs devices; 0 is 1 */
+	uint32_t max_receive;  /* bytes of the longest message that the caller can take; 0 is 65536 */
+	uint64_t random;       /* anything that differs between devices: spreads their retries */
+	uint8_t *frame;        /* where the device writes what it sends; must stay */
+	size_t frame_size;     /* 256, and what `zofl plan` calls the longest frame sent */
+	void *memory;          /* or NULL: then ZOFL_MEMORY asks for it when the plan is known */
+	size_t memory_size;
+} zofl_config;
+
+typedef struct zofl_task {
+	const char *subject, *reply; /* reply is NULL where no answer is awaited */
+	const uint8_t *data;         /* in config.frame; valid until the next call */
+	size_t size;                 /* bytes; with ZOFL_EVALUATE the number of parameters, d */
+	uint64_t until_ms;           /* when to poll again though no message came */
+	uint64_t record;             /* ZOFL_EVALUATE: the record that the loss is for */
+	uint64_t seed;               /* draws the minibatch: equal for all points of a step */
+	uint32_t batch;              /* samples of the minibatch; 0: the caller's choice */
+	uint32_t step, point, points; /* local step, this point of it, and how many it has */
+	uint8_t held_out;            /* 1: the loss of the model itself on held-out data */
+} zofl_task;
+
+typedef struct zofl_device zofl_device;
+
+/* Begins a device that joins its run. ZOFL_OK, or an error. */
+int zofl_open(zofl_device *, const zofl_config *);
+
+/* What to do next. now_ms is any clock of milliseconds that never goes back. After an error the
+   device stays as it is: an error of zofl_receive loses that message, one of zofl_poll is final. */
+int zofl_poll(zofl_device *, uint64_t now_ms, zofl_task *);
+
+/* Gives a message that arrived on a subject to which the device subscribed, or on its inbox.
+   ZOFL_OK, or why the message was not used; then go on. */
+int zofl_receive(zofl_device *, const char *subject, const uint8_t *data, size_t size);
+
+/* Gives the memory that ZOFL_MEMORY asked for. It must stay until the device is done. */
+int zofl_give(zofl_device *, void *memory, size_t size);
+
+/* Elements [off, off+n) of the point to evaluate. dst is an array of type. */
+int zofl_point(const zofl_device *, zofl_type, void *dst, uint64_t off, uint64_t n);
+
+/* The same of point i of the step in hand, i < task.points: all points of a step before the first
+   loss, for engines that evaluate them at once. ZOFL_STATE where a point depends on losses. */
+int zofl_point_at(const zofl_device *, uint32_t i, zofl_type, void *dst, uint64_t off, uint64_t n);
+
+/* The loss of the point. ZOFL_OK, or ZOFL_STATE. A loss that is not finite is declined. */
+int zofl_loss(zofl_device *, double loss);
+
+/* No loss for this record: reason as in docs/wire.md, "declined". */
+int zofl_decline(zofl_device *, uint8_t reason);
+
+/* The model: elements [off, off+n) of x after zofl_records records. */
+int zofl_model(const zofl_device *, zofl_type, void *dst, uint64_t off, uint64_t n);
+uint64_t zofl_records(const zofl_device *);
+uint64_t zofl_rounds(const zofl_device *);
+int zofl_digest(const zofl_device *, uint8_t out[32]);
+
+/* Why a plan or a message was refused, with the field's name, for a log; the length of the text. */
+int zofl_explain(const zofl_device *, char *out, size_t room);
+
+/* ---- state files: docs/state.md ---- */
+#if ZOFL_WITH_STATE
+uint64_t zofl_state_size(const zofl_device *); /* bytes; 0 before the first record */
+/* Bytes [off, off+n) of the file. Nothing may be received or lost in between. */
+int zofl_save(const zofl_device *, uint64_t off, uint8_t *out, size_t n);
+/* The file's next n bytes, from zofl_open to the last; before the first zofl_poll. After the last
+   byte ZOFL_OK says that the state is whole. ZOFL_WAIT is not an error: more bytes are awaited.
+   It may return ZOFL_MEMORY: give what zofl_need says, and call again with the same bytes. */
+int zofl_load(zofl_device *, const uint8_t *bytes, size_t n, int last);
+size_t zofl_need(const zofl_device *); /* bytes of memory that the plan needs */
+#endif
+
+/* ---- below: not for use; here so that a device can be a static variable ---- */
+
+typedef struct {
+	uint32_t h[8];
+	uint64_t len;
+	uint8_t buf[64];
+} zofl_sha256;
+
+/* ---- plan, replica (docs/wire.md, docs/replay.md) ---- */
+typedef struct {
+	uint64_t len;
+	float scale, mu, step;
+	uint8_t fill;
+} zofl_segment;
+typedef struct {
+	char run[33];
+	uint8_t run_key[32], run_key_len, initial_digest[32];
+	uint64_t dim, rounds, groups_regroup;
+	uint32_t steps, perts, batch, shards, digest_every, eval_every, eval_count, late, target,
+	    max_weight;
+	uint8_t initial, sharing, distribution, difference, rule, transport, weights, roster,
+	    server_rule, precision, groups, step_auto, mu_auto, scheme, nseg,
+	    unsupported; /* unsupported: number of the field, 0 if none */
+	float mu, beta, decay, step, max_scalar, beta1, beta2, server_decay, loss_unit, over_sample;
+	zofl_segment seg[ZOFL_SEGMENTS];
+} zofl_plan;
+
+typedef struct {
+	zofl_plan plan;
+	float *x, *m, *tile; /* d, d (momentum and normalized), min(d, 4096) */
+	uint64_t room, n, epoch, rounds, ended;
+	uint8_t hash[16];
+	double V, p1, p2;
+	const float *given;
+	struct {
+		uint64_t n, to;
+	} back[ZOFL_ROLLBACKS];
+	uint8_t nback, plan_tip[8];
+} zofl_replica;
+
+struct zofl_device {
+	zofl_replica r;
+	char id[33];
+	uint64_t slot, last, epoch;
+	uint32_t weight;
+	uint8_t joined, coordinator_ended;
+	/* the task in hand */
+	uint64_t n;
+	uint8_t tip[8], survey, answered;
+	uint64_t answered_n;
+	uint8_t answered_tip[8];
+	uint32_t perts, source, group, points, got;
+	float mu;
+	double base, lost, sum;
+	uint8_t has_group, level;
+	uint32_t direction;
+	float *g;
+	uint32_t groom; /* scalars, the caller's */
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
