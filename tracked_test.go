@@ -17,13 +17,14 @@ var kinds = []string{
 	".go", ".s", ".c", ".h", ".m", ".py", ".kt", ".java", ".swift", ".js", ".mjs", ".sh", ".bat",
 	".md", ".txt", ".html", ".css", ".svg", ".png", ".ipynb",
 	".mod", ".sum", ".toml", ".xml", ".kts", ".properties", ".pro", ".json", ".jar",
-	".yml", ".yaml", ".cff",
+	".yml", ".yaml", ".cff", ".clang-format",
+	".inc", ".ld", ".rs", ".lock", ".cmake", ".overlay", ".cs", ".dart", ".csproj",
 	".conf", ".service", ".xcprivacy", ".typed", ".bin", ".gitignore",
 }
 
 // plainNames are files whose name has no ending.
 var plainNames = []string{
-	"LICENSE", "gradlew", ".ci/run", ".ci/setup", "postinst", "prerm", "postrm",
+	"LICENSE", "Kconfig", "Makefile", "gradlew", ".ci/run", ".ci/setup", "postinst", "prerm", "postrm",
 }
 
 // TestTracked: what a run leaves behind is not in the repository: no log, no state of a device,
