@@ -1,0 +1,161 @@
+#!/usr/bin/env bash
+# Tests of the core in C. It installs nothing; .ci/setup does.
+#
+#   c/test/run.sh         what ./check.sh runs: no warning of gcc, with every part and without
+#                         each; what the object exports, calls and holds; all vectors.
+#   c/test/run.sh all     also clang; other levels of optimization; sanitizers; 32 bits, arm,
+#                         arm64 and s390x; flags and modes that the self-test must refuse; some
+#                         seconds of each fuzzer.
+#   c/test/run.sh STEP... these steps alone: their names are the functions below "steps".
+#
+# JOBS, 2, is how many steps run at once.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+quick=(generated gcc_warnings header object vectors)
+everything=(s390x sanitizers armv7 arm64 bits32 clang_warnings clang_vectors o0 os native small_tile
+	plain_c wrong_flags fuzzers)
+
+# The programs of vectors, and the files that they take. Each fails where anything differs.
+programs='
+vectors prng/testdata/scheme1.txt client/replica/testdata/logs.txt
+wirevec wire/testdata/vectors/*.txt
+golden wire/testdata/golden.txt
+blocks plan/testdata/blocks.txt
+'
+strict=(-std=c99 -Wall -Wextra -Wconversion -Wvla -pedantic -Werror)
+
+fail() { printf 'c/test/run.sh: %s\n' "$*" >&2; exit 1; }
+
+# suite EXEC CC FLAG...: every program of vectors, as the compiler makes it, run by EXEC.
+suite() {
+	local exec=$1 name args
+	shift
+	while read -r name args; do
+		[ -n "$name" ] || continue
+		"$@" -I"$work" -Ic -o "$work/$name" "c/test/$name.c" -lm || fail "$name: $*"
+		# shellcheck disable=SC2086 # patterns of files
+		$exec "$work/$name" $args >"$work/out" 2>&1 || { tail -n 20 "$work/out"; fail "$name: $*"; }
+		tail -n 1 "$work/out"
+	done <<<"$programs"
+}
+
+# ---- steps ----
+
+# generated: files that scripts make are what the scripts print.
+generated() {
+	c/table.sh | cmp - c/src/table.inc || fail "c/src/table.inc is not what c/table.sh prints"
+	! git ls-files --error-unmatch c/zofl.c >/dev/null 2>&1 || cmp "$work/zofl.c" c/zofl.c ||
+		fail "c/zofl.c is not what c/amalgamate.sh prints: c/amalgamate.sh >c/zofl.c"
+}
+
+# warnings CC FLAG...: none, with all parts and without each.
+warnings() {
+	local part
+	for part in '' NORMAL CMA STATE SIMD; do
+		"$@" "${strict[@]}" -Ic -O2 ${part:+-DZOFL_WITH_$part=0} -c -o "$work/o" "$work/zofl.c"
+	done
+	"$@" "${strict[@]}" -Ic -O2 -DZOFL_WITH_{NORMAL,CMA,STATE,SIMD}=0 -c -o "$work/o" "$work/zofl.c"
+}
+gcc_warnings() {
+	warnings gcc
+	gcc "${strict[@]}" -std=c11 -Ic -O2 -c -o "$work/o" "$work/zofl.c"
+}
+clang_warnings() { warnings clang; }
+
+# header: C++ takes it too.
+header() {
+	local standard
+	for standard in c++11 c++20; do
+		g++ -std=$standard -Wall -Wextra -Wconversion -pedantic -Werror -fsyntax-only -x c++ c/zofl.h
+	done
+}
+
+# object: it exports zofl_ alone, calls of libc what needs neither memory nor files, has nothing
+# that is written, no recursion, and calls no pointer.
+allowed='mem(cmp|chr|cpy|move|set)|str(chr|cmp|len|ncmp|ncpy)|(sqrt|floor|fabs|exp|log|pow|cos)f?'
+object() {
+	local o=$work/zofl.o
+	gcc -std=c99 -O2 -fno-pie -fcallgraph-info -Ic -c -o "$o" "$work/zofl.c"
+	nm "$o" >"$work/symbols"
+	[ "$(grep -c ' T zofl_' "$work/symbols")" -ge 20 ] || fail "zofl.o exports nearly nothing"
+	! grep -E ' [A-TV-Z] ' "$work/symbols" | grep -v ' zofl_' || fail "exported beside zofl_"
+	! awk '$1 == "U" { print $2 }' "$work/symbols" | grep -vxE "$allowed" ||
+		fail "zofl.c calls what a board may lack"
+	size -A "$o" | awk '$1 ~ /^\.(data|bss|tdata|tbss)/ && $1 !~ /\.rel\.ro/ && $2 > 0 { print; bad = 1 }
+		END { exit bad }' || fail "zofl.c holds what is written"
+	sed -n 's/^edge: .*sourcename: "\([^"]*\)" targetname: "\([^"]*\)".*/\1 \2/p' "$work/zofl.ci" >"$work/calls"
+	[ "$(wc -l <"$work/calls")" -gt 100 ] || fail "no calls seen"
+	! grep __indirect_call "$work/calls" || fail "zofl.c calls a pointer"
+	tsort "$work/calls" >/dev/null || fail "recursion"
+}
+
+vectors() { suite '' gcc -std=c99 -O2; }
+clang_vectors() { suite '' clang -std=c99 -O2; }
+o0() { suite '' gcc -std=c99 -O0; }
+os() { suite '' gcc -std=c99 -Os -flto; }
+native() { suite '' gcc -std=c99 -O3 -march=native; }
+small_tile() { suite '' gcc -std=c99 -O1 -DZOFL_TILE=64; }
+plain_c() { suite '' gcc -std=gnu99 -ffp-contract=off -O2 -march=native -DZOFL_WITH_SIMD=0; }
+sanitizers() {
+	suite '' clang -std=c99 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
+}
+bits32() { suite '' gcc -std=c99 -O2 -m32 -msse2 -mfpmath=sse; }
+s390x() { suite qemu-s390x-static s390x-linux-gnu-gcc -std=c99 -O2 -static; }
+arm64() { suite qemu-aarch64-static aarch64-linux-gnu-gcc -std=c99 -O2 -static; }
+armv7() { suite qemu-arm-static arm-linux-gnueabihf-gcc -std=c99 -O2 -static; }
+
+# refuses CC FLAG...: the compiler does.
+refuses() {
+	! "$@" -Ic -c -o "$work/o" "$work/zofl.c" 2>"$work/out" || fail "compiled: $*"
+	grep -q 'zofl.c needs' "$work/out" || { cat "$work/out"; fail "another error: $*"; }
+}
+
+# selftest RESULT EXEC CC FLAG...: what the self-test makes of these flags.
+selftest() {
+	local want=$1 exec=$2 got
+	shift 2
+	"$@" -I"$work" -Ic -o "$work/modes" c/test/modes.c -lm
+	got=$($exec "$work/modes") || { echo "$got"; fail "modes: $*"; }
+	[ "$got" = "$want" ] || fail "$got, not $want, with $*"
+}
+
+# wrong_flags: what does not agree with other devices does not get into a run.
+wrong_flags() {
+	refuses gcc -O2 -ffast-math
+	refuses clang -O2 -ffast-math
+	refuses gcc -O2 -m32 -mfpmath=387
+	selftest passed '' gcc -std=c99 -O2
+	selftest passed '' clang -std=c99 -O2
+	selftest passed '' gcc -std=gnu99 -ffp-contract=off -O3 -march=native
+	selftest failed '' gcc -std=c99 -O2 -funsafe-math-optimizations # it links code that flushes
+	selftest failed qemu-aarch64-static aarch64-linux-gnu-gcc -std=gnu99 -O2 -static # it fuses
+	selftest failed qemu-s390x-static s390x-linux-gnu-gcc -std=gnu99 -O2 -static
+	! grep -qw fma /proc/cpuinfo || selftest failed '' gcc -std=gnu99 -O2 -mfma
+}
+
+fuzzers() { c/test/fuzz.sh 5; }
+
+# ---- ----
+
+# step NAME: runs it, and prints its seconds, those of its processors, and what it says.
+step() {
+	local from=$SECONDS status=0 TIMEFORMAT='%U %S'
+	work=$(mktemp -d)
+	trap 'rm -rf "$work"' EXIT
+	c/amalgamate.sh >"$work/zofl.c"
+	{ time { ( "$1" ) >"$work/said" 2>&1; }; } 2>"$work/cpu" & # "||" would switch off -e in it
+	wait $! || status=$?
+	[ "$status" = 0 ] || printf 'FAILED: '
+	printf '%s: %d s' "$1" $((SECONDS - from))
+	awk '{ printf ", %.0f s of CPU\n", $1 + $2 }' "$work/cpu"
+	cat "$work/said"
+	exit "$status"
+}
+
+case "${1:-}" in
+'') set -- "${quick[@]}" ;;
+all) set -- "${everything[@]}" "${quick[@]}" ;;
+esac
+[ $# != 1 ] || step "$1"
+printf '%s\n' "$@" | xargs -P "${JOBS:-2}" -n 1 c/test/run.sh
