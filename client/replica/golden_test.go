@@ -25,14 +25,28 @@ var goldenFiles = []struct {
 	runs int
 }{{"testdata/golden.txt", 48}, {"testdata/late.txt", 6}, {"testdata/normalized.txt", 11},
 	{"testdata/bits.txt", 6}, {"testdata/adagrad.txt", 2}, {"testdata/svrg.txt", 4},
-	{"testdata/evolution.txt", 6}}
+	{"testdata/evolution.txt", 6}, {"testdata/subnormal.txt", 12}}
 
 // A golden run is a plan (JSON settings over basePlan), a number of rounds, and the digest
 // that every replica must have after them.
 type golden struct {
 	name, settings string
 	rounds         int
+	scale          float32 // of the scalars; 0 is 1
+	silent         int     // after so many rounds the scalars are 0; 0: never
 	digest         string
+}
+
+// head returns the lines of a golden run before its digest.
+func (g *golden) head() string {
+	s := fmt.Sprintf("run: %s\nplan: %s\nrounds: %d\n", g.name, g.settings, g.rounds)
+	if g.scale > 0 {
+		s += fmt.Sprintf("scale: %x\n", g.scale)
+	}
+	if g.silent > 0 {
+		s += fmt.Sprintf("silent: %d\n", g.silent)
+	}
+	return s
 }
 
 // TestGoldenReplay replays the recorded runs. The test compares the digests with those of the file
@@ -69,8 +83,7 @@ func replayGolden(t *testing.T, file string, count int) {
 		if got != g.digest && !*update {
 			t.Errorf("%s: digest %s, want %s", g.name, got, g.digest)
 		}
-		fmt.Fprintf(&out, "run: %s\nplan: %s\nrounds: %d\ndigest: %s\n\n",
-			g.name, g.settings, g.rounds, naive)
+		fmt.Fprintf(&out, "%sdigest: %s\n\n", g.head(), naive)
 	}
 	if *update {
 		if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
@@ -112,6 +125,10 @@ func readGoldenFile(t *testing.T, file string) []golden {
 			g.settings = value
 		case "rounds":
 			fmt.Sscan(value, &g.rounds)
+		case "scale":
+			fmt.Sscan(value, &g.scale)
+		case "silent":
+			fmt.Sscan(value, &g.silent)
 		case "digest":
 			g.digest = value
 			runs = append(runs, g)

@@ -25,6 +25,8 @@ type script struct {
 	records [][]byte
 	chain   *chain
 	random  lcg
+	scale   float32           // of scalars; 0 is 1
+	silent  bool              // scalars are 0
 	last    map[uint32]uint64 // ScaffoldMean: the last record of each slot
 	counts  map[uint64]int    // ScaffoldMean: the number of scalars of each record
 	objects map[[wire.ObjectLen]byte][]byte
@@ -47,7 +49,9 @@ func planOf(t testing.TB, settings string) *plan.Plan {
 func scriptOf(t testing.TB, g golden) *script {
 	t.Helper()
 	s := newScript(planOf(t, g.settings))
+	s.scale = g.scale
 	for i := range g.rounds {
+		s.silent = g.silent > 0 && i >= g.silent
 		s.round(uint64(i + 1))
 	}
 	return s
@@ -127,9 +131,23 @@ func (s *script) round(n uint64) {
 // scalars returns a block of scalars for each step.
 func (s *script) scalars(steps, perturbations uint32) (blocks wire.Scalars) {
 	for range steps {
-		blocks = append(blocks, s.random.travel(s.plan.TermPrecision(), int(perturbations))...)
+		blocks = append(blocks, s.block(s.plan.TermPrecision(), int(perturbations))...)
 	}
 	return blocks
+}
+
+// block returns a block of n scalars.
+func (s *script) block(precision plan.Precision, n int) wire.Scalars {
+	if s.scale == 0 && !s.silent {
+		return s.random.travel(precision, n)
+	}
+	block := make([]float32, n)
+	for i := range block {
+		if block[i] = s.random.float() * s.scale; s.silent {
+			block[i] = 0
+		}
+	}
+	return precision.Append(nil, block...)
 }
 
 // late gives a round late contributions to some of the last three records.

@@ -14,7 +14,8 @@ LOGS = list(logs())
 
 
 def test_count() -> None:
-    assert len(LOGS) >= 88
+    assert len(LOGS) >= 124
+    assert sum("subnormal" in log.name for log in LOGS) >= 12
 
 
 def targets(log: Log) -> set[int]:
