@@ -29,6 +29,7 @@ var sections = []section{
 		{"docs/android.md", "Android"},
 		{"apple/README.md", "iOS"},
 		{"docs/engines.md", "Inference engines"},
+		{"c/README.md", "The core in C"},
 		{"examples/raspberrypi/README.md", "Raspberry Pi"},
 		{"examples/sensor/README.md", "Sensors and Home Assistant"},
 		{"python/README.md", "Python"},
