@@ -20,8 +20,8 @@
 // fuses the convolutions of [NewCNNMNIST] on images 28 pixels wide: a loss takes a third of the
 // time, a gradient a fifth. On processors with tiles of bfloat16 (AMX) a loss takes a third less
 // time again; then the factors in the second convolution have 17 bits. With AVX2 alone a loss
-// takes half of the time; gradients stay matrix products. A call uses one goroutine; call from
-// several goroutines to use several cores.
+// takes half of the time, a gradient a fifth. A call uses one goroutine; call from several
+// goroutines to use several cores.
 //
 // # Determinism
 //

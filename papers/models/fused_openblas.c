@@ -154,34 +154,16 @@ WIDE int fused_forward(struct fused f, int n, const float *images, const float *
 	return nan;
 }
 
-// A hit is an output of the second convolution that a loss depends on: its gradient, and the
-// patch of the input that it was made of.
-struct hit {
-	float d;
-	int at;
-};
-
-// hits lists those of a channel.
-WIDE static int hits(const struct fused *f, struct hit *list, const float *flat, const float *d,
-                     const uint8_t *top) {
-	int n = 0, line = (14 + 2 * f->pad) * 16;
-	for (int y = 0; y < f->rows / 4; y++)
-		for (int x = 0; x < 7; x++, flat++, d++, top += 32)
-			if (*flat > 0)
-				list[n++] = (struct hit){*d, (2 * y + *top / 2) * line + (2 * x + *top % 2) * 16};
-	return n;
-}
-
 // backSecond adds the gradient of an image to that by the weights and biases of the second
 // convolution, and writes that by its framed input to dFrame.
 WIDE static void backSecond(const struct fused *f, const float *frame, const float *flat,
                             const float *d, const uint8_t *tops, const float *packed,
                             float *dPacked, float *dBias, float *dFrame) {
 	const int line = (14 + 2 * f->pad) * 16, area = f->rows / 4 * 7, kernel = f->kernel;
-	struct hit list[area];
+	struct fused_hit list[area];
 	memset(dFrame, 0, sizeof(float) * line * (f->rows / 2 + 2 * f->pad));
 	for (int o = 0; o < 32; o++) {
-		int n = hits(f, list, flat + o * area, d + o * area, tops + o);
+		int n = fused_hits(f, list, flat + o * area, d + o * area, tops + o);
 		for (int h = 0; h < n; h++)
 			dBias[o] += list[h].d;
 		for (int ky = 0; ky < kernel; ky++)

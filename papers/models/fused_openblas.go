@@ -21,14 +21,14 @@ const parts = 2
 var hasTiles = sync.OnceValue(func() bool { return C.fused_tiles_supported() != 0 })
 
 // hasAVX512 reports whether the processor has the AVX-512 instructions of fused_openblas.c. On a
-// processor with AVX2 alone, fused_avx2_openblas.c computes losses, but no gradients.
+// processor with AVX2 alone, fused_avx2_openblas.c takes its place.
 func hasAVX512() bool { return C.fused_avx512_supported() != 0 }
 
 // canFuse reports whether the C code can fuse the convolutions of this CNN, and whether the
-// processor has the instructions for a loss or, if gradients is set, for a gradient.
-func (m *CNN) canFuse(gradients bool) bool {
+// processor has the instructions.
+func (m *CNN) canFuse() bool {
 	one, two := m.one, m.two
-	return (hasAVX512() || C.fused_avx2_supported() != 0 && !gradients) && one.in == 1 &&
+	return (hasAVX512() || C.fused_avx2_supported() != 0) && one.in == 1 &&
 		one.out == 16 && two.out == 32 && one.cols == 28 && one.rows >= 4 && one.pool && two.pool &&
 		one.kernel == two.kernel && one.pad == two.pad && one.kernel == 2*one.pad+1
 }
@@ -53,7 +53,7 @@ type fused struct {
 // newFused allocates the memory of a fused pass, or returns nil if the C code cannot fuse the
 // pass.
 func (m *CNN) newFused(gradients bool) *fused {
-	if !m.canFuse(gradients) {
+	if !m.canFuse() {
 		return nil
 	}
 	f := &fused{
@@ -127,7 +127,8 @@ func (f *fused) forward(m *CNN, ws *workspace, params []float32, n int) bool {
 	if f.short {
 		return C.fused_avx2_forward(m.shape(), C.int(n), floats(ws.images), floats(f.weights1),
 			floats(params[m.one.bias():]), floats(f.weights2), floats(params[m.two.bias():]),
-			floats(f.scratch), floats(f.frames), floats(ws.dense[0])) != 0
+			floats(f.scratch), floats(f.frames), f.apart(m), floats(ws.dense[0]), octets(f.tops1),
+			octets(f.tops2)) != 0
 	}
 	return C.fused_forward(m.shape(), C.int(n), floats(ws.images), floats(f.weights1),
 		floats(params[m.one.bias():]), floats(f.weights2), floats(params[m.two.bias():]),
@@ -139,6 +140,14 @@ func (f *fused) forward(m *CNN, ws *workspace, params []float32, n int) bool {
 // backward adds the gradient of the images that forward just processed, from the gradient at the
 // input of the dense layers.
 func (f *fused) backward(m *CNN, ws *workspace, grad []float32, n int) {
+	if f.short {
+		C.fused_avx2_backward(m.shape(), C.int(n), floats(ws.images), floats(ws.packed),
+			floats(f.scratch), floats(f.frames), f.apart(m), floats(ws.dense[0]),
+			floats(ws.back.dense[0]), octets(f.tops1), octets(f.tops2), floats(f.dFrame),
+			floats(f.dWeights1), floats(grad[m.one.bias():]), floats(ws.back.packed),
+			floats(grad[m.two.bias():]))
+		return
+	}
 	C.fused_backward(m.shape(), C.int(n), floats(ws.images), floats(ws.packed),
 		floats(f.scratch), floats(f.frames), f.apart(m), floats(ws.dense[0]),
 		floats(ws.back.dense[0]), octets(f.tops1), octets(f.tops2), floats(f.dFrame),

@@ -14,16 +14,35 @@ static inline void fused_frame(const struct fused *f, float *frame, const float 
 		       28 * sizeof(float));
 }
 
-// fused_avx512_supported reports whether the processor has what all but fused_avx2_forward take,
-// fused_avx2_supported whether it has what that takes.
+// A fused_hit is an output of the second convolution that a loss depends on: its gradient, and
+// the patch of the input that it was made of.
+struct fused_hit {
+	float d;
+	int at;
+};
+
+// fused_hits lists those of a channel.
+static inline int fused_hits(const struct fused *f, struct fused_hit *list, const float *flat,
+                             const float *d, const uint8_t *top) {
+	int n = 0, line = (14 + 2 * f->pad) * 16;
+	for (int y = 0; y < f->rows / 4; y++)
+		for (int x = 0; x < 7; x++, flat++, d++, top += 32)
+			if (*flat > 0)
+				list[n++] = (struct fused_hit){*d,
+					(2 * y + *top / 2) * line + (2 * x + *top % 2) * 16};
+	return n;
+}
+
+// fused_avx512_supported reports whether the processor has what fused_forward and fused_backward
+// take, fused_avx2_supported whether it has what fused_avx2_forward and fused_avx2_backward take.
 int fused_avx512_supported(void);
 int fused_avx2_supported(void);
 
-// fused_avx2_forward is fused_forward for losses, with weights2 [2][kernel][kernel][16][16] and
-// one frame.
+// fused_avx2_forward is fused_forward with weights2 [2][kernel][kernel][16][16].
 int fused_avx2_forward(struct fused f, int n, const float *images, const float *weights1,
                        const float *bias1, const float *weights2, const float *bias2,
-                       float *scratch, float *frame, float *flats);
+                       float *scratch, float *frames, int frame, float *flats, uint8_t *tops1,
+                       uint8_t *tops2);
 
 // fused_forward takes n images through both convolutions, into flats [n][32][rows/4][7], and
 // returns whether a number on the way was NaN. weights1 is [kernel][kernel][16], weights2
@@ -45,6 +64,13 @@ void fused_backward(struct fused f, int n, const float *images, const float *pac
                     const float *dFlats, const uint8_t *tops1, const uint8_t *tops2,
                     float *dFrame, float *dWeights1, float *dBias1, float *dPacked,
                     float *dBias2);
+
+// fused_avx2_backward is fused_backward.
+void fused_avx2_backward(struct fused f, int n, const float *images, const float *packed,
+                         float *scratch, const float *frames, int frame, const float *flats,
+                         const float *dFlats, const uint8_t *tops1, const uint8_t *tops2,
+                         float *dFrame, float *dWeights1, float *dBias1, float *dPacked,
+                         float *dBias2);
 
 // fused_tiles_supported reports whether the processor has tiles, and asks Linux for them.
 int fused_tiles_supported(void);

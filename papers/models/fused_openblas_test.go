@@ -16,7 +16,7 @@ func TestTiles(t *testing.T) {
 		t.Skip("arithmetic, long under the race detector")
 	}
 	m := NewCNNMNIST(data.Digits(70, 1), data.MNISTMean, data.MNISTStd)
-	if !m.canFuse(true) || !hasTiles() {
+	if !m.canFuse() || !hasTiles() {
 		t.Skip("this processor has no AVX-512, or no tiles of bfloat16")
 	}
 	plain := NewCNNMNIST(m.images, data.MNISTMean, data.MNISTStd)
@@ -39,14 +39,15 @@ func TestTiles(t *testing.T) {
 	}
 }
 
-// TestShort: losses by AVX2 alone are those of the definition, on a processor with AVX-512, too.
+// TestShort: losses by AVX2 alone are those of the definition, and gradients those of convolutions
+// that are not fused, on a processor with AVX-512, too.
 func TestShort(t *testing.T) {
 	if testing.Short() {
 		t.Skip("arithmetic, long under the race detector")
 	}
 	for _, name := range []string{"mnist", "mnist 10x28"} {
 		m := networks()[name]
-		if !m.canFuse(false) {
+		if !m.canFuse() {
 			t.Skip("this processor has no AVX2")
 		}
 		ws := m.newForward()
@@ -66,6 +67,18 @@ func TestShort(t *testing.T) {
 				t.Errorf("%s: parameter %d is NaN, the loss %v", name, at, loss)
 			}
 			x[at] = old
+		}
+		short, plain := m.newFused(true), make([]float32, m.Dim())
+		short.short, short.tiles = true, nil
+		got := make([]float32, m.Dim())
+		m.gradients.Put(m.gradientWith(short))
+		m.Gradient(got, x, sequence(70))
+		m.gradients.Put(m.gradientWith(nil))
+		m.Gradient(plain, x, sequence(70))
+		for i, want := range plain {
+			if math.Abs(float64(got[i]-want)) > 1e-5 {
+				t.Fatalf("%s: gradient %d is %v, want %v", name, i, got[i], want)
+			}
 		}
 	}
 }

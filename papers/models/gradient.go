@@ -17,8 +17,10 @@ type backward struct {
 	wide1   []float32   // of one image
 }
 
-func (m *CNN) newGradient() *workspace {
-	ws := m.newWorkspace(chunk)
+func (m *CNN) newGradient() *workspace { return m.gradientWith(m.newFused(true)) }
+
+func (m *CNN) gradientWith(fused *fused) *workspace {
+	ws := m.newWorkspace(chunk, fused)
 	ws.back = &backward{
 		wide2:   make([]float32, group*m.two.out*m.two.area()),
 		patches: make([]float32, len(ws.patches)),

@@ -31,14 +31,16 @@ type workspace struct {
 	back  *backward
 }
 
-func (m *CNN) newForward() *workspace { return m.newWorkspace(group) }
+func (m *CNN) newForward() *workspace { return m.newWorkspace(group, m.newFused(false)) }
 
-func (m *CNN) newWorkspace(slots int) *workspace {
+// newWorkspace returns a workspace for a number of images whose convolutions are kept, and that
+// fused computes unless it is nil.
+func (m *CNN) newWorkspace(slots int, fused *fused) *workspace {
 	ws := &workspace{
 		images: make([]float32, chunk*m.images.Rows*m.images.Cols),
 		packed: make([]float32, m.two.out*m.two.fan()),
 		logits: make([]float64, m.Outputs()),
-		fused:  m.newFused(slots == chunk),
+		fused:  fused,
 		slots:  slots,
 		dense:  m.dense.values(),
 	}
