@@ -22,6 +22,7 @@ vectors prng/testdata/scheme1.txt client/replica/testdata/logs.txt
 wirevec wire/testdata/vectors/*.txt
 golden wire/testdata/golden.txt
 blocks plan/testdata/blocks.txt
+nats
 '
 strict=(-std=c99 -Wall -Wextra -Wconversion -Wvla -pedantic -Werror)
 
