@@ -610,14 +610,7 @@ int proto_loss(zofl_device *d, double f) {
 /* <z_p, m> */
 static double dot(const zofl_device *d, uint32_t p) {
 	zofl_addr at = direction(d, p);
-	double s = 0;
-	for (uint64_t j = 0; j < d->r.plan.dim; j += ZOFL_BLOCK) {
-		uint64_t n = d->r.plan.dim - j < ZOFL_BLOCK ? d->r.plan.dim - j : ZOFL_BLOCK;
-		zofl_fill(d->r.tile, n, j, &at, (zofl_dist)d->r.plan.distribution);
-		for (uint64_t e = 0; e < n; e++)
-			s += (double)d->r.tile[e] * (double)d->r.m[j + e];
-	}
-	return s;
+	return direction_dot(d->r.m, d->r.plan.dim, 0, &at, (zofl_dist)d->r.plan.distribution);
 }
 
 static float quantize(writer *w, const zofl_plan *p, float *g,

@@ -1,236 +1,365 @@
-/* ---- scheme 1 ---- */
+/* ---- directions, docs/prng.md: any part of a vector, of any length ---- */
 
-static const uint32_t table[1985][2] = {
-#include "table.inc"
-};
-
-typedef struct {
-	uint64_t s0[8], s1[8];
-} lanes;
-
-static void philox(uint32_t c[4], uint64_t key) {
-	uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
-	for (int r = 0; r < 10; r++) {
-		uint64_t p = (uint64_t)0xD2511F53u * c[0], q = (uint64_t)0xCD9E8D57u * c[2];
-		c[0] = (uint32_t)(q >> 32) ^ c[1] ^ k0;
-		c[1] = (uint32_t)q;
-		c[2] = (uint32_t)(p >> 32) ^ c[3] ^ k1;
-		c[3] = (uint32_t)p;
-		k0 += 0x9E3779B9u;
-		k1 += 0xBB67AE85u;
-	}
-}
-
-static void seed(lanes *g, const zofl_addr *at, uint32_t block) {
-	for (uint32_t l = 0; l < 8; l++) {
-		uint32_t c[4] = {8 * block + l, (uint32_t)at->step << 16 | at->pert, at->source,
-		                 at->domain};
-		philox(c, at->key);
-		g->s0[l] = c[0] | (uint64_t)c[1] << 32;
-		g->s1[l] = c[2] | (uint64_t)c[3] << 32;
-	}
-}
-
-static inline uint64_t rol(uint64_t v, int k) {
-	return v << k | v >> (64 - k);
-}
-
-static inline void outputs(lanes *g, uint64_t o[8]) {
-	for (int l = 0; l < 8; l++) {
-		uint64_t u = g->s0[l], v = g->s1[l];
-		o[l] = rol(u + v, 17) + u;
-		v ^= u;
-		g->s0[l] = rol(u, 49) ^ v ^ v << 21;
-		g->s1[l] = rol(v, 28);
-	}
-}
-
-static inline uint32_t bits(float f) {
-	uint32_t u;
-	memcpy(&u, &f, 4);
-	return u;
-}
-static inline float unbits(uint32_t u) {
-	float f;
-	memcpy(&f, &u, 4);
-	return f;
-}
-
-static inline float normal(uint32_t w) {
-	int32_t m = (int32_t)(w | 1);
-	uint32_t u = bits((float)m) & 0x7FFFFFFFu, k = (u >> 17) - 8128;
-	float t = unbits(table[k][0]) * unbits(u);
-	t = t + unbits(table[k][1]);
-	return unbits(bits(t) ^ ((uint32_t)m & 0x80000000u));
-}
-
-static float from_half(uint16_t h) {
-	uint32_t s = (uint32_t)(h & 0x8000) << 16, e = h >> 10 & 31, f = h & 1023;
-	if (e == 31)
-		return unbits(s | 0x7F800000u | f << 13);
-	if (e > 0)
-		return unbits(s | (e + 112) << 23 | f << 13);
-	return unbits(bits((float)f * 5.9604644775390625e-8f) | s);
-}
-
-static uint16_t to_half(float v) { /* nearest even; a NaN is 7e00 or fe00 */
-	uint32_t u = bits(v), s = u >> 16 & 0x8000, a = u & 0x7FFFFFFFu, e, shift, f, rest;
-	if (a > 0x7F800000u)
-		return (uint16_t)(s | 0x7E00);
-	if (a >= 0x477FF000u)
-		return (uint16_t)(s | 0x7C00);
-	if (a < 0x33000000u)
-		return (uint16_t)s;
-	e = a >> 23;
-	f = (a & 0x7FFFFF) | 0x800000;
-	shift = e < 113 ? 126 - e : 13;
-	rest = f & ((1u << shift) - 1);
-	f >>= shift;
-	f += rest > (1u << (shift - 1)) || (rest == (1u << (shift - 1)) && (f & 1));
-	return (uint16_t)(s | (e < 113 ? f : f + ((e - 113) << 10)));
-}
-
-static uint16_t to_bf16(float v) {
-	uint32_t u = bits(v);
-	if ((u & 0x7FFFFFFFu) > 0x7F800000u)
-		return (uint16_t)(u >> 16 | 0x40);
-	return (uint16_t)((u + 0x7FFF + (u >> 16 & 1)) >> 16);
-}
-
-/* What becomes of z: elements [from, to) of one row of a block; z[0] is that of from. */
+/* Where a times a direction goes: dst, of a type, in place or from x; FILL writes it alone. */
 typedef struct {
 	void *dst;
-	const float *x;
+	const float *x; /* NULL: in place */
+	int type;       /* zofl_type or FILL */
 	float a;
-	zofl_type type;
-	int fill;
+	isa level;
 } target;
 
-static inline void put(const target *t, uint64_t i, const float *z, uint32_t n) {
-	uint32_t j;
-	float a = t->a;
-	if (t->fill) {
-		memcpy((float *)t->dst + i, z, 4 * n);
-		return;
-	}
-	if (t->type == ZOFL_F32) {
-		float *d = (float *)t->dst + i;
-		const float *x = t->x ? t->x + i : d;
-		for (j = 0; j < n; j++) {
-			float p = a * z[j];
-			d[j] = x[j] + p;
-		}
-		return;
-	}
-	for (j = 0; j < n; j++) {
-		uint16_t *d = (uint16_t *)t->dst + i + j;
-		float p = a * z[j];
-		if (t->type == ZOFL_F16)
-			*d = to_half((t->x ? t->x[i + j] : from_half(*d)) + p);
+/* The target from element i on. */
+static target behind(const target *t, uint64_t i) {
+	target u = *t;
+	size_t size = t->type == ZOFL_F16 || t->type == ZOFL_BF16 ? 2 : 4;
+	u.dst = (char *)t->dst + size * (size_t)i;
+	u.x = t->x ? t->x + (size_t)i : NULL;
+	return u;
+}
+
+/* Puts n elements z into the target, in plain C. */
+static void put(const target *t, const float *z, uint32_t n) {
+	uint16_t *h = t->dst;
+	float *d = t->dst;
+	const float *x = t->x;
+	for (uint32_t j = 0; j < n; j++) {
+		float p = t->a * z[j];
+		ROUNDED(p);
+		if (t->type == FILL)
+			d[j] = p;
+		else if (t->type == ZOFL_F32)
+			d[j] = (x ? x[j] : d[j]) + p;
+		else if (t->type == ZOFL_F16)
+			h[j] = to_half((x ? x[j] : from_half(h[j])) + p);
 		else
-			*d = to_bf16((t->x ? t->x[i + j] : unbits((uint32_t)*d << 16)) + p);
+			h[j] = to_bf16((x ? x[j] : from_bf16(h[j])) + p);
 	}
 }
 
-static void block(const target *t, uint64_t i, const zofl_addr *at, zofl_dist dist, uint32_t b,
-                  uint32_t from, uint32_t to) {
-	lanes g;
-	uint64_t o[8];
-	float z[64];
-	uint32_t r, l, j;
-	seed(&g, at, b);
-	if (dist == ZOFL_RADEMACHER) {
-		for (r = 0; 512 * r < to; r++) {
-			outputs(&g, o);
-			for (l = 0; l < 8; l++) {
-				uint32_t first = 512 * r + 64 * l, lo = first < from ? from : first,
-				         hi = first + 64 > to ? to : first + 64;
-				if (lo >= hi)
-					continue;
-				for (j = lo; j < hi; j++)
-					z[j - lo] = o[l] >> (j - first) & 1 ? -1.0f : 1.0f;
-				put(t, i + lo - from, z, hi - lo);
-			}
-		}
+static void seed(lanes *g, const zofl_addr *at, uint32_t block, isa level) {
+#if HAVE_X86
+	if (level == AVX512) {
+		avx512_seed(g, at, block);
 		return;
 	}
-	for (r = 0; 16 * r < from / 16 * 16; r++)
-		outputs(&g, o);
-	for (; 16 * r < to; r++) {
-		uint32_t first = 16 * r, lo = first < from ? from : first,
-		         hi = first + 16 > to ? to : first + 16;
-		outputs(&g, o);
-		for (j = 0; j < 16; j++) {
-			uint32_t w = (uint32_t)(o[j / 2] >> 32 * (j % 2));
-			z[j] =
-			    dist == ZOFL_NORMAL ? normal(w) : (float)(int32_t)w * 4.656612873077392578125e-10f;
-		}
-		put(t, i + lo - from, z + lo - first, hi - lo);
+	if (level == AVX2) {
+		avx2_seed(g, at, block);
+		return;
+	}
+#endif
+	(void)level;
+	plain_seed(g, at, block);
+}
+
+/* -- normals and uniforms: 256 rows of 16 in a block -- */
+
+enum { ROWS = 8 }; /* that plain C makes at a time */
+
+static void plain_rows(const target *t, uint32_t rows, lanes *g, zofl_dist dist) {
+	float z[16 * ROWS];
+	for (uint32_t r = 0, n; r < rows; r += n) {
+		target u = behind(t, 16 * (uint64_t)r);
+		n = rows - r < ROWS ? rows - r : ROWS;
+		if (dist == ZOFL_NORMAL)
+			plain_normals(z, n, g);
+		else
+			plain_uniforms(z, n, g);
+		put(&u, z, 16 * n);
 	}
 }
 
-static void range(const target *t, uint64_t n, uint64_t off, const zofl_addr *at, zofl_dist dist) {
-	for (uint64_t i = 0; i < n;) {
+/* Puts the next rows of the lanes into the target. */
+static void put_rows(const target *t, uint32_t rows, lanes *g, zofl_dist dist) {
+	const float *x = t->x ? t->x : t->dst;
+	if (dist != ZOFL_NORMAL) {
+		plain_rows(t, rows, g, dist);
+		return;
+	}
+#if HAVE_X86 && ZOFL_WITH_NORMAL
+	if (t->level == AVX512) {
+		avx512_normals(t->dst, t->type == ZOFL_F32 ? x : t->x, rows, t->a, g, t->type);
+		return;
+	}
+	if (t->level == AVX2) {
+		avx2_normals(t->dst, t->type == ZOFL_F32 ? x : t->x, rows, t->a, g, t->type);
+		return;
+	}
+#elif HAVE_NEON && ZOFL_WITH_NORMAL
+	if (t->level == NEON) {
+		neon_normals(t->dst, t->type == ZOFL_F32 ? x : t->x, rows, t->a, g, t->type);
+		return;
+	}
+#endif
+	if (t->type != ZOFL_F32) {
+		plain_rows(t, rows, g, dist);
+		return;
+	}
+	for (uint32_t r = 0, n; r < rows; r += n) { /* 64 rows stay in a small cache */
+		n = rows - r < 64 ? rows - r : 64;
+		plain_normal_axpy((float *)t->dst + 16 * (size_t)r, x + 16 * (size_t)r, n, t->a, g);
+	}
+}
+
+/* Puts elements [from, to) of a block into the target. */
+static void block_of_words(const target *t, const zofl_addr *at, zofl_dist dist, uint32_t block,
+                           uint32_t from, uint32_t to) {
+	lanes g;
+	float z[16];
+	target row = {NULL, NULL, FILL, 1, PLAIN}, u;
+	uint32_t n;
+	row.dst = z;
+	row.level = t->level;
+	seed(&g, at, block, t->level);
+	skip(&g, from / 16);
+	for (uint32_t i = from; i < to; i += n) {
+		u = behind(t, i - from);
+		if (i % 16 == 0 && to - i >= 16) {
+			n = (to - i) / 16 * 16;
+			put_rows(&u, n / 16, &g, dist);
+		} else { /* a part of a row */
+			n = 16 - i % 16 < to - i ? 16 - i % 16 : to - i;
+			put_rows(&row, 1, &g, dist);
+			put(&u, z + i % 16, n);
+		}
+	}
+}
+
+/* -- signs: 64 words of 64 in a block; 1 is minus -- */
+
+static void signs(uint64_t w[64], const zofl_addr *at, uint32_t block, isa level) {
+	lanes g;
+#if HAVE_X86
+	if (level == AVX512) {
+		avx512_signs(w, at, block);
+		return;
+	}
+	if (level == AVX2) {
+		avx2_signs(w, at, block);
+		return;
+	}
+#endif
+	seed(&g, at, block, level);
+	for (int r = 0; r < 8; r++)
+		outputs(&g, w + 8 * r);
+}
+
+static inline float with_sign(float a, uint64_t bit) {
+	return unbits(bits(a) ^ (uint32_t)bit << 31);
+}
+
+/* d = x + or - a. Four signs at a time choose four numbers. */
+static void plain_axpy_signs(float *d, const float *x, uint32_t words, float a, const uint64_t *s) {
+	float four[16][4];
+	for (uint32_t i = 0; i < 64; i++)
+		four[i / 4][i % 4] = with_sign(a, i / 4 >> i % 4 & 1);
+	for (uint32_t i = 0; i < words; i++) {
+		uint64_t w = s[i];
+		for (uint32_t k = 0; k < 16; k++, d += 4, x += 4, w >>= 4) {
+			const float *p = four[w & 15];
+			float x0 = x[0], x1 = x[1], x2 = x[2], x3 = x[3];
+			d[0] = x0 + p[0];
+			d[1] = x1 + p[1];
+			d[2] = x2 + p[2];
+			d[3] = x3 + p[3];
+		}
+	}
+}
+
+/* Puts elements [from, to) of a word into the target. */
+static void put_part(const target *t, uint64_t word, uint32_t from, uint32_t to) {
+	float z[64];
+	for (uint32_t i = from; i < to; i++)
+		z[i - from] = with_sign(1, word >> i & 1);
+	put(t, z, to - from);
+}
+
+static void put_words(const target *t, uint32_t words, const uint64_t *s) {
+	const float *x = t->x ? t->x : t->dst;
+#if HAVE_X86
+	if (t->level == AVX512) {
+		avx512_add_signs(t->dst, t->type == ZOFL_F32 ? x : t->x, words, t->a, s, t->type);
+		return;
+	}
+	if (t->level == AVX2) {
+		avx2_add_signs(t->dst, t->type == ZOFL_F32 ? x : t->x, words, t->a, s, t->type);
+		return;
+	}
+#elif HAVE_NEON
+	if (t->level == NEON) {
+		neon_add_signs(t->dst, t->type == ZOFL_F32 ? x : t->x, words, t->a, s, t->type);
+		return;
+	}
+#endif
+	if (t->type == ZOFL_F32) {
+		plain_axpy_signs(t->dst, x, words, t->a, s);
+		return;
+	}
+	for (uint32_t i = 0; i < words; i++) {
+		target u = behind(t, 64 * (uint64_t)i);
+		put_part(&u, s[i], 0, 64);
+	}
+}
+
+static void block_of_signs(const target *t, const zofl_addr *at, uint32_t block, uint32_t from,
+                           uint32_t to) {
+	uint64_t w[64];
+	uint32_t n;
+	signs(w, at, block, t->level);
+	for (uint32_t i = from; i < to; i += n) {
+		target u = behind(t, i - from);
+		if (i % 64 == 0 && to - i >= 64) {
+			n = (to - i) / 64 * 64;
+			put_words(&u, n / 64, w + i / 64);
+		} else {
+			n = 64 - i % 64 < to - i ? 64 - i % 64 : to - i;
+			put_part(&u, w[i / 64], i % 64, i % 64 + n);
+		}
+	}
+}
+
+/* -- vectors -- */
+
+/* Puts elements [off, off+n) of a times a direction into the target. */
+static void put_direction(const target *t, uint64_t n, uint64_t off, const zofl_addr *at,
+                          zofl_dist dist) {
+	for (uint64_t i = 0, m; i < n; i += m) {
+		target u = behind(t, i);
+		uint32_t block = (uint32_t)((off + i) / ZOFL_BLOCK);
 		uint32_t from = (uint32_t)((off + i) % ZOFL_BLOCK);
-		uint64_t m = ZOFL_BLOCK - from < n - i ? ZOFL_BLOCK - from : n - i;
-		block(t, i, at, dist, (uint32_t)((off + i) / ZOFL_BLOCK), from, (uint32_t)(from + m));
-		i += m;
+		m = ZOFL_BLOCK - from < n - i ? ZOFL_BLOCK - from : n - i;
+		if (dist == ZOFL_RADEMACHER)
+			block_of_signs(&u, at, block, from, from + (uint32_t)m);
+		else
+			block_of_words(&u, at, dist, block, from, from + (uint32_t)m);
 	}
 }
 
 void zofl_perturb(void *dst, zofl_type type, const float *x, uint64_t n, uint64_t off,
                   const zofl_addr *at, zofl_dist dist, float a) {
-	target t = {dst, x, a, type, 0};
-	range(&t, n, off, at, dist);
+	target t = {dst, x, (int)type, a, best_isa()};
+	put_direction(&t, n, off, at, dist);
 }
 
 void zofl_fill(float *dst, uint64_t n, uint64_t off, const zofl_addr *at, zofl_dist dist) {
-	target t = {dst, NULL, 0, ZOFL_F32, 1};
-	range(&t, n, off, at, dist);
+	target t = {dst, NULL, FILL, 1, best_isa()};
+	put_direction(&t, n, off, at, dist);
 }
 
-/* A sum of terms over the first n elements of one block; eight signs at a time. */
+/* The sum of m z over elements [from, to) of a block, of which m[0] is the first, in ascending
+   order; m NULL: of z z. Products of floats are exact in float64. */
+static double block_dot(const float *m, const zofl_addr *at, zofl_dist dist, uint32_t block,
+                        uint32_t from, uint32_t to, isa level) {
+	lanes g;
+	uint64_t w[64];
+	float z[16 * ROWS];
+	target t = {NULL, NULL, FILL, 1, PLAIN};
+	double total = 0;
+	uint32_t i = from;
+	t.dst = z;
+	t.level = level;
+	if (dist == ZOFL_RADEMACHER) {
+		signs(w, at, block, level);
+		for (; i < to; i++)
+			total += m ? (double)with_sign(m[i - from], w[i / 64] >> i % 64 & 1) : 1;
+		return total;
+	}
+	seed(&g, at, block, level);
+	skip(&g, from / 16);
+	while (i < to) {
+		uint32_t first = i / 16 * 16;
+		put_rows(&t, ROWS, &g, dist);
+		for (; i < to && i < first + 16 * ROWS; i++)
+			total += (double)z[i - first] * (double)(m ? m[i - from] : z[i - first]);
+	}
+	return total;
+}
+
+/* <z, m> over elements [off, off+n), or for m NULL the squared norm of z: block by block, and then
+   the sum of the blocks, ascending. */
+static double direction_dot(const float *m, uint64_t n, uint64_t off, const zofl_addr *at,
+                            zofl_dist dist) {
+	isa level = best_isa();
+	double total = 0;
+	for (uint64_t i = 0, k; i < n; i += k) {
+		uint32_t block = (uint32_t)((off + i) / ZOFL_BLOCK);
+		uint32_t from = (uint32_t)((off + i) % ZOFL_BLOCK);
+		k = ZOFL_BLOCK - from < n - i ? ZOFL_BLOCK - from : n - i;
+		total += block_dot(m ? m + (size_t)i : NULL, at, dist, block, from, from + (uint32_t)k,
+		                   level);
+	}
+	return total;
+}
+
+/* -- the terms of a step, over elements [from, from+n) of one block -- */
+
 typedef struct {
-	float *v;
-	uint32_t n, block, held;
+	float *v; /* the sums */
+	uint32_t n, block, from, held;
 	zofl_dist dist;
-	zofl_addr at[8];
+	isa level;
+	zofl_addr at[8]; /* signs, until there are eight */
 	float a[8];
 } sum;
 
-static void sum_add(sum *s, const zofl_addr *at, float a) {
-	target t = {s->v, NULL, a, ZOFL_F32, 0};
-	if (s->dist == ZOFL_NORMAL) {
-		block(&t, 0, at, s->dist, s->block, 0, s->n);
-		return;
-	}
-	s->at[s->held] = *at;
-	s->a[s->held++] = a;
-	if (s->held < 8)
-		return;
-	s->held = 0;
+static void sum_begin(sum *s, float *v, uint32_t n, uint32_t block, uint32_t from, zofl_dist dist) {
+	memset(s, 0, sizeof *s);
+	s->v = v;
+	s->n = n;
+	s->block = block;
+	s->from = from;
+	s->dist = dist;
+	s->level = best_isa();
+}
+
+static void sum_one(sum *s, const zofl_addr *at, float a) {
+	target t = {NULL, NULL, ZOFL_F32, 0, PLAIN};
+	t.dst = s->v;
+	t.a = a;
+	t.level = s->level;
+	if (s->dist == ZOFL_RADEMACHER)
+		block_of_signs(&t, at, s->block, s->from, s->from + s->n);
+	else
+		block_of_words(&t, at, s->dist, s->block, s->from, s->from + s->n);
+}
+
+/* Adds the one number that eight signs of a group give. */
+static void sum_group(sum *s) {
 	lanes g[8];
+	uint64_t o[8][8];
+	uint32_t to = s->from + s->n;
 	for (int j = 0; j < 8; j++)
-		seed(&g[j], &s->at[j], s->block);
-	for (uint32_t r = 0; 512 * r < s->n; r++) {
-		uint64_t o[8][8];
+		seed(&g[j], &s->at[j], s->block, s->level);
+	for (uint32_t first = 0; first < to; first += 512) {
+		uint32_t i = first < s->from ? s->from : first;
 		for (int j = 0; j < 8; j++)
 			outputs(&g[j], o[j]);
-		for (uint32_t i = 0; i < 512 && 512 * r + i < s->n; i++) {
-			float q = 0;
-			for (int j = 0; j < 8; j++) {
-				float b = o[j][i / 64] >> (i % 64) & 1 ? -s->a[j] : s->a[j];
-				q = j == 0 ? b : q + b;
-			}
-			s->v[512 * r + i] += q;
+		for (; i < first + 512 && i < to; i++) {
+			float q = with_sign(s->a[0], o[0][i / 64 % 8] >> i % 64 & 1);
+			for (int j = 1; j < 8; j++)
+				q += with_sign(s->a[j], o[j][i / 64 % 8] >> i % 64 & 1);
+			s->v[i - s->from] += q;
 		}
 	}
 }
 
-static void sum_end(sum *s) {
-	for (uint32_t j = 0; j < s->held; j++) {
-		target t = {s->v, NULL, s->a[j], ZOFL_F32, 0};
-		block(&t, 0, &s->at[j], s->dist, s->block, 0, s->n);
+/* Adds a times a direction, after all terms that were added before. */
+static void sum_add(sum *s, const zofl_addr *at, float a) {
+	if (s->dist != ZOFL_RADEMACHER) {
+		sum_one(s, at, a);
+		return;
 	}
+	s->at[s->held] = *at;
+	s->a[s->held++] = a;
+	if (s->held == 8) {
+		sum_group(s);
+		s->held = 0;
+	}
+}
+
+/* The last terms: fewer than eight signs are no group. */
+static void sum_end(sum *s) {
+	for (uint32_t j = 0; j < s->held; j++)
+		sum_one(s, &s->at[j], s->a[j]);
 	s->held = 0;
 }

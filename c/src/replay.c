@@ -277,7 +277,8 @@ static int apply_round(zofl_replica *r, const record *o) {
 		uint64_t at0 = b * ZOFL_BLOCK;
 		n = (uint32_t)(p->dim - at0 < ZOFL_BLOCK ? p->dim - at0 : ZOFL_BLOCK);
 		for (k = 0; k < p->steps; k++) {
-			sum s = {r->tile, n, (uint32_t)b, 0, (zofl_dist)p->distribution, {{0}}, {0}};
+			sum s;
+			sum_begin(&s, r->tile, n, (uint32_t)b, 0, (zofl_dist)p->distribution);
 			memset(r->tile, 0, 4 * n);
 			walk_terms(&w, r, o, precision);
 			for (j = 0; j < o->nterms; j++) {
