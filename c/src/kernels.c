@@ -322,7 +322,8 @@ ALWAYS TARGET_AVX512 void avx512_put(void *d, size_t j, __m512 v, int type) {
 #if ZOFL_WITH_NORMAL
 /* The normals of sixteen words, as in normal. */
 ALWAYS TARGET_AVX512 __m512 avx512_normal(__m512i w) {
-	const __m512i even = _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+	const __m512i even =
+	    _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
 	const __m512i odd = _mm512_set_epi32(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
 	__m512 f = _mm512_cvtepi32_ps(_mm512_or_si512(w, _mm512_set1_epi32(1)));
 	__m512i u = _mm512_castps_si512(f);
@@ -335,8 +336,8 @@ ALWAYS TARGET_AVX512 __m512 avx512_normal(__m512i w) {
 	c1 = _mm512_permutex2var_ps(low, even, high);
 	c0 = _mm512_permutex2var_ps(low, odd, high);
 	/* c0, or the sign of f */
-	c0 = _mm512_castsi512_ps(_mm512_ternarylogic_epi32(_mm512_castps_si512(c0), u,
-	                                                   _mm512_set1_epi32(INT32_MIN), 0xF8));
+	c0 = _mm512_castsi512_ps(
+	    _mm512_ternarylogic_epi32(_mm512_castps_si512(c0), u, _mm512_set1_epi32(INT32_MIN), 0xF8));
 	c1 = _mm512_mul_ps(c1, f);
 	APART512(c1);
 	return _mm512_add_ps(c1, c0);

@@ -285,8 +285,8 @@ static double direction_dot(const float *m, uint64_t n, uint64_t off, const zofl
 		uint32_t block = (uint32_t)((off + i) / ZOFL_BLOCK);
 		uint32_t from = (uint32_t)((off + i) % ZOFL_BLOCK);
 		k = ZOFL_BLOCK - from < n - i ? ZOFL_BLOCK - from : n - i;
-		total += block_dot(m ? m + (size_t)i : NULL, at, dist, block, from, from + (uint32_t)k,
-		                   level);
+		total +=
+		    block_dot(m ? m + (size_t)i : NULL, at, dist, block, from, from + (uint32_t)k, level);
 	}
 	return total;
 }

@@ -20,9 +20,7 @@ static int expect(int ok, const char *what, unsigned long long of) {
 
 enum { FIELDS = 16, MOST = 1 << 20 };
 
-static struct {
-	char name[16], value[1024];
-} fields[FIELDS];
+static struct { char name[16], value[1024]; } fields[FIELDS];
 static unsigned count;
 static float first[MOST], second[MOST];
 
@@ -70,7 +68,8 @@ static void test_terms(uint32_t n, uint64_t block, zofl_addr at, isa level) {
 			zofl_addr z = at;
 			sum s;
 			part = to - from < 1500 ? to - from : 1500;
-			sum_begin(&s, first + i + from, part, (uint32_t)block + i / ZOFL_BLOCK, from, ZOFL_NORMAL);
+			sum_begin(&s, first + i + from, part, (uint32_t)block + i / ZOFL_BLOCK, from,
+			          ZOFL_NORMAL);
 			s.level = level;
 			for (unsigned j = 0; pattern[j]; j++, z.pert++) {
 				zofl_dist dist = pattern[j] == 'n' ? ZOFL_NORMAL : ZOFL_RADEMACHER;
@@ -85,8 +84,8 @@ static void test_terms(uint32_t n, uint64_t block, zofl_addr at, isa level) {
 }
 
 static int test_elements(const char *op, isa level) {
-	zofl_addr at = {named_number("key"), (uint16_t)named_number("step"), (uint16_t)named_number("perturbation"),
-	                (uint32_t)named_number("source"),
+	zofl_addr at = {named_number("key"), (uint16_t)named_number("step"),
+	                (uint16_t)named_number("perturbation"), (uint32_t)named_number("source"),
 	                (uint32_t)named_number("domain")};
 	zofl_addr start = {1, 0, 0, 0, 2};
 	zofl_dist dist = named("distribution")[0] == 'r' ? ZOFL_RADEMACHER : ZOFL_NORMAL;
@@ -127,8 +126,8 @@ static int test_elements(const char *op, isa level) {
 }
 
 static int test_norm(void) {
-	zofl_addr at = {named_number("key"), (uint16_t)named_number("step"), (uint16_t)named_number("perturbation"),
-	                (uint32_t)named_number("source"),
+	zofl_addr at = {named_number("key"), (uint16_t)named_number("step"),
+	                (uint16_t)named_number("perturbation"), (uint32_t)named_number("source"),
 	                (uint32_t)named_number("domain")};
 	zofl_dist dist = named("distribution")[0] == 'r' ? ZOFL_RADEMACHER : ZOFL_NORMAL;
 	double v = direction_dot(NULL, named_number("length"), 0, &at, dist);
@@ -211,10 +210,11 @@ static uint32_t any_float(void) {
 }
 
 static uint32_t any_scale(void) {
-	static const uint32_t scales[] = {0,          0x80000000u, 0x3F800000u, 0xBA83126Fu, 0x00400000u,
-	                                  0x80000001u, 0x0DA24260u, 0x7F000000u, 0x47000000u, 0x33800000u};
+	static const uint32_t scales[] = {0,           0x80000000u, 0x3F800000u, 0xBA83126Fu,
+	                                  0x00400000u, 0x80000001u, 0x0DA24260u, 0x7F000000u,
+	                                  0x47000000u, 0x33800000u};
 	return random32() % 3 ? (random32() & 0x83FFFFFFu) | 0x3A000000u
-	                  : scales[random32() % (sizeof scales / sizeof *scales)];
+	                      : scales[random32() % (sizeof scales / sizeof *scales)];
 }
 
 enum { SPAN = 9000 };
@@ -223,11 +223,12 @@ static void compare_set(isa level, unsigned round) {
 	static uint32_t from[SPAN], plain[SPAN], fast[SPAN];
 	static float source[SPAN];
 	static const zofl_dist dists[] = {ZOFL_NORMAL, ZOFL_RADEMACHER, ZOFL_UNIFORM};
-	zofl_addr at = {random32() | (uint64_t)random32() << 32, (uint16_t)random32(), (uint16_t)random32(), random32(),
-	                random32() % 5};
+	zofl_addr at = {random32() | (uint64_t)random32() << 32, (uint16_t)random32(),
+	                (uint16_t)random32(), random32(), random32() % 5};
 	zofl_dist dist = dists[round % 3];
 	int type = (int)(round / 3 % 4), other = round / 12 % 2 == 0;
-	uint64_t n = random32() % (round % 5 ? 200 : SPAN - 64), off = random32() % 20000, lead = random32() % 8;
+	uint64_t n = random32() % (round % 5 ? 200 : SPAN - 64), off = random32() % 20000,
+	         lead = random32() % 8;
 	size_t size = type == ZOFL_F16 || type == ZOFL_BF16 ? 2 : 4;
 	target t = {NULL, NULL, type, unbits(any_scale()), PLAIN};
 	for (size_t i = 0; i < SPAN; i++) {
@@ -251,9 +252,9 @@ static void compare_set(isa level, unsigned round) {
 	expect(memcmp(plain, fast, sizeof fast) == 0, "a set's bits", round);
 	/* nothing beside the n elements; and parts make the whole */
 	expect(memcmp(fast, from, size * lead) == 0 &&
-	          memcmp((char *)fast + size * (lead + n), (char *)from + size * (lead + n),
-	                 sizeof from - size * (lead + n)) == 0,
-	      "what lies beside", round);
+	           memcmp((char *)fast + size * (lead + n), (char *)from + size * (lead + n),
+	                  sizeof from - size * (lead + n)) == 0,
+	       "what lies beside", round);
 	memcpy(fast, from, sizeof from);
 	for (uint64_t i = 0, part; i < n; i += part) {
 		target u = t;
@@ -329,10 +330,12 @@ static void halves(void) {
 		}
 		down = unbits(bits(f) & 0xFFFF0000u);
 		up = unbits((bits(f) & 0xFFFF0000u) + 0x10000);
-		expect(up != up || up - up != 0 || fabs((double)f - (double)g) <= fabs((double)f - (double)down),
-		      "to_bf16, down", bits(f));
-		expect(up != up || up - up != 0 || fabs((double)f - (double)g) <= fabs((double)f - (double)up),
-		      "to_bf16, up", bits(f));
+		expect(up != up || up - up != 0 ||
+		           fabs((double)f - (double)g) <= fabs((double)f - (double)down),
+		       "to_bf16, down", bits(f));
+		expect(up != up || up - up != 0 ||
+		           fabs((double)f - (double)g) <= fabs((double)f - (double)up),
+		       "to_bf16, up", bits(f));
 	}
 }
 

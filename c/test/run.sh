@@ -13,11 +13,12 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 quick=(generated gcc_warnings header object vectors)
-everything=(s390x sanitizers armv7 arm64 bits32 clang_warnings clang_vectors o0 os native small_tile
+everything=(s390x emulated sanitizers armv7 arm64 bits32 clang_warnings clang_vectors o0 os native small_tile
 	plain_c wrong_flags fuzzers)
 
 # The programs of vectors, and the files that they take. Each fails where anything differs.
 programs='
+directions prng/testdata/scheme1.txt
 vectors prng/testdata/scheme1.txt client/replica/testdata/logs.txt
 wirevec wire/testdata/vectors/*.txt
 golden wire/testdata/golden.txt
@@ -74,7 +75,7 @@ header() {
 
 # object: it exports zofl_ alone, calls of libc what needs neither memory nor files, has nothing
 # that is written, no recursion, and calls no pointer.
-allowed='mem(cmp|chr|cpy|move|set)|str(chr|cmp|len|ncmp|ncpy)|(sqrt|floor|fabs|exp|log|pow|cos)f?'
+allowed='__cpu_(model|indicator_init)|mem(cmp|chr|cpy|move|set)|str(chr|cmp|len|ncmp|ncpy)|(sqrt|floor|fabs|exp|log|pow|cos)f?'
 object() {
 	local o=$work/zofl.o
 	gcc -std=c99 -O2 -fno-pie -fcallgraph-info -Ic -c -o "$o" "$work/zofl.c"
@@ -100,6 +101,12 @@ small_tile() { suite '' gcc -std=c99 -O1 -DZOFL_TILE=64; }
 plain_c() { suite '' gcc -std=gnu99 -ffp-contract=off -O2 -march=native -DZOFL_WITH_SIMD=0; }
 sanitizers() {
 	suite '' clang -std=c99 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
+}
+# emulated: the kernels of AVX-512 on any processor.
+emulated() {
+	gcc -std=gnu99 -ffp-contract=off -O1 -w -DZOFL_EMULATED -Ic/test/emulated -I"$work" -Ic \
+		-o "$work/directions" c/test/directions.c -lm
+	"$work/directions" prng/testdata/scheme1.txt
 }
 bits32() { suite '' gcc -std=c99 -O2 -m32 -msse2 -mfpmath=sse; }
 s390x() { suite qemu-s390x-static s390x-linux-gnu-gcc -std=c99 -O2 -static; }

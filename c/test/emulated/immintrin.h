@@ -70,5 +70,5 @@ static __m512i emulated_i32gather_epi64(__m256i index, const char *base, int sca
 		memcpy(b + i, base + (int64_t)a[i] * scale, 8);
 	return _mm512_loadu_si512(b);
 }
-#define _mm512_i32gather_epi64(index, base, scale) \
+#define _mm512_i32gather_epi64(index, base, scale)                                                 \
 	emulated_i32gather_epi64(index, (const char *)(base), scale)
