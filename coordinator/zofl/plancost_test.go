@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -54,6 +55,30 @@ func TestPlanExplainsPresets(t *testing.T) {
 				t.Errorf("%s: no %q in:\n%s", info.Name, part, out)
 			}
 		}
+	}
+}
+
+// TestPlanTellsLongestFrames: how much room a small device needs for frames.
+func TestPlanTellsLongestFrames(t *testing.T) {
+	received := "bytes of the longest frame to a device, at most"
+	sent := "bytes of the longest frame from a device, at most"
+	args := []string{"plan", "--preset", "zofl", "--dim", "10", "--set", "announce_budget=0"}
+	out, err := zofl(t, append(args, "--explain")...)
+	if err != nil || cell(out, received) == "" || cell(out, sent) == "" {
+		t.Fatalf("%v, no bounds in:\n%s", err, out)
+	}
+	asJSON, err := zofl(t, append(args, "--json")...)
+	var got struct{ Frames struct{ Received, Sent int } }
+	if err = cmp.Or(err, json.Unmarshal([]byte(asJSON), &got)); err != nil {
+		t.Fatal(err)
+	}
+	if f := got.Frames; fmt.Sprint(f.Received) != cell(out, received) ||
+		fmt.Sprint(f.Sent) != cell(out, sent) || f.Received > 2048 || f.Sent > 512 {
+		t.Errorf("%+v, want what --explain says, and less than 2 KiB", f)
+	}
+	dense, err := zofl(t, "plan", "--preset", "fedzo-dense", "--dim", "1000", "--explain")
+	if err != nil || cell(dense, received) == "" || cell(dense, sent) != "" {
+		t.Errorf("%v, want no bound on pieces of vectors in:\n%s", err, dense)
 	}
 }
 

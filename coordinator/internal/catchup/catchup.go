@@ -48,7 +48,7 @@ func (s *CatchUps) reply(ctx context.Context, data, frame []byte) ([]byte, error
 	}
 	asks, most := s.sign != nil && signed.Asks(data), s.room(request.MaxBytes)
 	if asks {
-		most = min(most, wire.MaxFrame-uint64(signed.Len))
+		most -= min(most, uint64(signed.Len))
 	}
 	reply, err := s.Records(ctx, request.From, most)
 	if err != nil {
@@ -63,7 +63,8 @@ func (s *CatchUps) reply(ctx context.Context, data, frame []byte) ([]byte, error
 }
 
 // Records returns the records from index from to the end of that record's segment, as many as fit a
-// reply of about most bytes. Records returns at least one record if the log has record from.
+// reply of at most most bytes. Records returns at least one record if the log has record from, also
+// if that record alone makes the reply longer.
 func (s *CatchUps) Records(ctx context.Context, from, most uint64) (wire.CatchUpReply, error) {
 	below := s.start != nil && from <= s.start.N
 	n := from

@@ -2,6 +2,7 @@ package catchup
 
 import (
 	"context"
+	"crypto/ed25519"
 	"log/slog"
 	"math/rand/v2"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
+	"github.com/zofl/zofl/wire/signed"
 )
 
 // testConfig returns the configuration of a service on b.
@@ -119,6 +121,53 @@ func TestCatchUpsMeetInSegments(t *testing.T) {
 	}
 	if at, _ := s.find(3000); log.reads != at.index+1 {
 		t.Errorf("%d segments were read %d times", at.index+1, log.reads)
+	}
+}
+
+// TestMaxBytes: an answer, with its signature, is no longer than the device asked for, unless it
+// has one record only. A small device has no more room.
+func TestMaxBytes(t *testing.T) {
+	log := &runlog.Memory{}
+	chaintest.Append(t, log, chaintest.LongRecords(t, 300, 200))
+	for _, key := range []ed25519.PrivateKey{nil, ed25519.NewKeyFromSeed(make([]byte, 32))} {
+		cfg, network := testConfig(bus.NewMemory()), bus.NewMemory()
+		defer network.Close()
+		cfg.Bus = network
+		if key != nil {
+			signer, err := signed.NewSigner(key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg.Sign = func(subject string, request, answer []byte) []byte {
+				return signer.Answer(subject, signed.RequestOf(request), answer)
+			}
+		}
+		s := newTestCatchUps(t, log, network, 1<<20)
+		s.answerer = newAnswerer(&cfg, "catch-up", s.reply)
+		full, rng := 0, rand.New(rand.NewPCG(3, 3))
+		for range 3000 {
+			most := 1 + rng.Uint64N(4000)
+			request := (&wire.CatchUpRequest{From: 1 + rng.Uint64N(300), MaxBytes: most}).Append(nil)
+			if key != nil {
+				request = signed.Ask(request, [signed.NonceLen]byte{1})
+			}
+			frame, err := s.reply(t.Context(), request, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			reply, err := wire.DecodeCatchUpReply(frame)
+			if key != nil {
+				frame = cfg.Sign("zo.r.c.d0", request, frame)
+			}
+			if n := reply.Records.Len(); err != nil || n == 0 || n > 1 && len(frame) > int(most) {
+				t.Fatalf("%d records in %d bytes, of at most %d; %v", n, len(frame), most, err)
+			} else if n > 1 {
+				full++
+			}
+		}
+		if full < 1000 {
+			t.Errorf("%d answers have more than one record, want most of 3000", full)
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/cost"
 	"github.com/zofl/zofl/plan/preset"
+	"github.com/zofl/zofl/plan/valid"
 )
 
 // long prints all that zofl plan knows of a plan: what each section does, its fields, the equations
@@ -69,6 +70,12 @@ func price(out io.Writer, p *plan.Plan, in cost.Input) {
 	t.AppendRows([]table.Row{
 		{"bytes added to the log, at most", c.Record},
 		{fmt.Sprintf("bytes of %d rounds to a device that joins late", lateRounds), late.Socket},
+		{"bytes of the longest frame to a device, at most", valid.ReceivedBytes(p)},
+		{"of these earlier records, which a device may ask for", p.AnnounceBudget},
+	})
+	t.AppendIf(p.Transport != plan.DenseVectors, "bytes of the longest frame from a device, at most",
+		valid.SentBytes(p))
+	t.AppendRows([]table.Row{
 		{"bytes of a model, for comparison", 4 * p.Dim},
 		{"vectors of dim elements, in each replica", c.Vectors},
 		{"more such vectors, on a device that works", c.Local},

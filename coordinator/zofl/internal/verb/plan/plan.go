@@ -21,6 +21,7 @@ import (
 	"github.com/zofl/zofl/plan/plancheck"
 	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/plan/preset"
+	"github.com/zofl/zofl/plan/valid"
 )
 
 // planFlags are the flags of `zofl plan`.
@@ -269,6 +270,8 @@ func (f *planFlags) show(out io.Writer, p *plan.Plan) error {
 			Surveys uint64 `json:"surveys,omitempty"`
 			// Parts has the bytes that a device sends and receives, by purpose.
 			Parts cost.Account `json:"parts"`
+			// Frames has the bytes of the longest frames, at most.
+			Frames longest `json:"frames"`
 			// Late is the cost of 1,000 rounds for a device that joins after them.
 			Late cost.Traffic `json:"late"`
 			// Slow has the additional traffic of records for which devices need long.
@@ -290,7 +293,8 @@ func (f *planFlags) show(out io.Writer, p *plan.Plan) error {
 			// Liars says what --liars sets, costs and does not stop.
 			Liars string `json:"liars,omitempty"`
 		}{(*planfile.Plan)(p), round, cost.ProcessOf(p), cost.Surveys(p), cost.AccountOf(p, in),
-			cost.Late(p, in, lateRounds), slow(p, round), sharedCost(p, in),
+			longest{valid.ReceivedBytes(p), valid.SentBytes(p)}, cost.Late(p, in, lateRounds),
+			slow(p, round), sharedCost(p, in),
 			f.why, f.note, warnings(p), dp.Planned(p), version.String(), f.begins, f.against(p)})
 	}
 	say := f.short
@@ -314,6 +318,12 @@ func (f *planFlags) show(out io.Writer, p *plan.Plan) error {
 		fmt.Fprintf(out, "\n%s: %s\n", word, cli.Wrapped(text, cli.TextWidth))
 	}
 	return nil
+}
+
+// longest has bounds on the bytes of the frames that a device receives and sends.
+type longest struct {
+	Received uint64 `json:"received"`
+	Sent     uint64 `json:"sent"`
 }
 
 // warnings returns texts about what a plan may lack, and about the risks of its preset for a model.
