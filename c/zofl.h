@@ -8,7 +8,7 @@
 		switch (zofl_poll(&dev, now_ms, &task)) {
 		case ZOFL_SUBSCRIBE: ...task.subject; break;
 		case ZOFL_SEND:      ...task.subject, task.reply, task.data, task.size; break;
-		case ZOFL_MEMORY:    zofl_give(&dev, malloc(task.size), task.size); break;
+		case ZOFL_MEMORY:    zofl_give(&dev, realloc(p, task.size), ...); break;
 		case ZOFL_EVALUATE:  zofl_point(&dev, ZOFL_F32, w, 0, task.size); zofl_loss(&dev, f(w)); break;
 		case ZOFL_WAIT:      until task.until_ms, or a message: zofl_receive(&dev, ...); break;
 		case ZOFL_ENDED:     return 0;
@@ -132,7 +132,8 @@ int zofl_poll(zofl_device *, uint64_t now_ms, zofl_task *);
    ZOFL_OK, or why the message was not used; then go on. */
 int zofl_receive(zofl_device *, const char *subject, const uint8_t *data, size_t size);
 
-/* Gives the memory that ZOFL_MEMORY asked for. It must stay until the device is done. */
+/* Gives the memory that ZOFL_MEMORY asked for. It must stay until the device is done. A change of the
+   plan can ask for more: then the first bytes must be those of the old memory, as realloc does. */
 int zofl_give(zofl_device *, void *memory, size_t size);
 
 /* Elements [off, off+n) of the point to evaluate. dst is an array of type. */
@@ -180,33 +181,63 @@ typedef struct {
 /* ---- plan, replica (docs/wire.md, docs/replay.md) ---- */
 typedef struct {
 	uint64_t len;
-	float scale, mu, step;
+	float scale, mu, step; /* mu and step: 1 where the plan leaves them out */
+	float low, high;       /* its box; equal where the plan has none */
 	uint8_t fill;
 } zofl_segment;
+
 typedef struct {
-	char run[33];
-	uint8_t run_key[32], run_key_len, initial_digest[32];
-	uint64_t dim, rounds, groups_regroup;
-	uint32_t steps, perts, batch, shards, digest_every, eval_every, eval_count, late, target,
-	    max_weight;
+	char run[33];    /* first: it stays when a plan is read */
+	char metric[33]; /* the first */
+	uint8_t run_key[32], key_check[32], initial_digest[32];
+	uint8_t run_key_len, key_check_len, initial_digest_len;
 	uint8_t initial, sharing, distribution, difference, rule, transport, weights, roster,
-	    server_rule, precision, groups, step_auto, mu_auto, scheme, nseg,
-	    unsupported; /* unsupported: number of the field, 0 if none */
-	float mu, beta, decay, step, max_scalar, beta1, beta2, server_decay, loss_unit, over_sample;
+	    server_rule, precision, groups, step_auto, mu_auto, key_scheme, covariance, perts_auto;
+	uint8_t nseg, nboxes, metrics;
+	uint8_t unsupported; /* number of the first field that this build cannot run, or 0 */
+	uint8_t choice;      /* the field's value, where it is a choice */
+	uint8_t refused;     /* number of the field because of which no run can have the plan, or 0 */
+	uint64_t dim, rounds;
+	uint32_t scheme, steps, perts, schedule_perts, batch, shards, digest_every, eval_every,
+	    eval_count, late, target, max_weight, deadline, reannounce, group_size, regroup, restarts,
+	    step_after;
+	float mu, beta, decay, step, max_scalar, beta1, beta2, server_decay, loss_unit, over_sample,
+	    prox;
+	float low, high; /* the first box */
 	zofl_segment seg[ZOFL_SEGMENTS];
 } zofl_plan;
 
 typedef struct {
-	zofl_plan plan;
-	float *x, *m, *tile; /* d, d (momentum and normalized), min(d, 4096) */
-	uint64_t room, n, epoch, rounds, ended;
-	uint8_t hash[16];
-	double V, p1, p2;
+	zofl_plan plan;     /* with all changes so far */
+	float *x;           /* d: the model */
+	float *m;           /* d: momentum, or the mean move of server_rule=normalized; or NULL */
+	float *y, *ym;      /* d each: a device's iterate, if K > 1, and its momentum; or NULL */
+	float *g;           /* scalars: a device's own */
+	float *tile, *base; /* ZOFL_TILE or d: sums, and x before the round if K > 1 */
+	uint8_t *memory;    /* that these are cut of */
+	size_t room;
+	uint64_t need; /* bytes that the plan needs */
+	uint32_t scalars;
+	uint64_t n, epoch, rounds, ended;
+	uint8_t hash[16], plan_tip[8], key[32];
+	double V, p1, p2; /* registers of server_rule=normalized */
+#if ZOFL_WITH_CMA
+	double sigma; /* registers of server_rule=cma */
+	uint64_t records;
+	float *u, *path, *rows; /* d if the plan has boxes, d, nrows times d */
+	uint32_t nrows;
+	double *zw, *yw, *wide; /* scratch, d each; wide: d times the columns of a tile */
+	float *z;
+	uint16_t *order;
+	uint64_t *drawn; /* the record and the candidate in the scratch */
+#endif
 	const float *given;
+	const uint8_t *secret;
+	size_t secret_size;
 	struct {
 		uint64_t n, to;
-	} back[ZOFL_ROLLBACKS];
-	uint8_t nback, plan_tip[8];
+	} back[ZOFL_ROLLBACKS]; /* known rollbacks, ascending */
+	uint8_t nback;
 } zofl_replica;
 
 struct zofl_device {

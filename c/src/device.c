@@ -71,7 +71,11 @@ static int w_done(const writer *w, const uint8_t *out) {
 void zofl_device_init(zofl_device *d, const char *run, const char *id, uint32_t weight, float *x,
                       float *m, float *tile, uint64_t room, float *g, uint32_t groom) {
 	memset(d, 0, sizeof *d);
-	zofl_replica_init(&d->r, x, m, tile, room, run);
+	replica_init(&d->r, run, NULL, 0, NULL);
+	(void)x;
+	(void)m;
+	(void)tile;
+	(void)room;
 	strncpy(d->id, id, 32);
 	d->weight = weight ? weight : 1;
 	d->g = g;
@@ -272,15 +276,7 @@ int zofl_check_announcement(const uint8_t *b, size_t n) {
 }
 
 static int feed(zofl_device *d, const uint8_t *p, uint32_t n) {
-	int err = zofl_apply(&d->r, p, n);
-	if (!err && d->r.n == 1) {
-		uint8_t h[32];
-		zofl_sha256 c;
-		zofl_sha256_init(&c);
-		zofl_sha256_add(&c, p, n);
-		zofl_sha256_end(&c, h);
-		memcpy(d->r.plan_tip, h, 8);
-	}
+	int err = replica_apply(&d->r, p, n);
 	return err;
 }
 
@@ -357,10 +353,10 @@ static int consider(zofl_device *d, announcement *a) {
 			}
 		}
 		if (a->survey && !a->groups)
-			in = zofl_in_cohort(p->run, a->n, (uint32_t)a->attempt, a->sampled,
+			in = in_cohort("round", p->run, a->n, (uint32_t)a->attempt, a->sampled,
 			                    p->roster ? 0 : a->members, d->slot, d->id);
 	} else
-		in = zofl_in_cohort(p->run, a->n, (uint32_t)a->attempt, a->sampled,
+		in = in_cohort("round", p->run, a->n, (uint32_t)a->attempt, a->sampled,
 		                    p->roster ? 0 : a->members, d->slot, d->id);
 	if (!in)
 		return ZOFL_WAIT;
@@ -488,7 +484,7 @@ uint64_t zofl_seed(const zofl_device *d) {
 }
 
 static zofl_addr direction(const zofl_device *d, uint32_t p) {
-	zofl_addr at = {zofl_record_key(d->r.plan.run_key, 32, d->n), 0, (uint16_t)p, d->source, 0};
+	zofl_addr at = {replica_key(&d->r, d->n), 0, (uint16_t)p, d->source, 0};
 	return at;
 }
 static double tenth(int e) {

@@ -1,4 +1,4 @@
-/* ---- SHA-256, HMAC (RFC 6234) ---- */
+/* ---- SHA-256 (FIPS 180-4) ---- */
 
 static const uint32_t sha_k[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -63,7 +63,7 @@ static void zofl_sha256_end(zofl_sha256 *c, uint8_t out[32]) {
 	size_t n = (119 - c->len % 64) % 64 + 1;
 	int i;
 	for (i = 0; i < 8; i++)
-		pad[n + i] = (uint8_t)(bits >> (56 - 8 * i));
+		pad[n + (size_t)i] = (uint8_t)(bits >> (56 - 8 * i));
 	zofl_sha256_add(c, pad, n + 8);
 	for (i = 0; i < 32; i++)
 		out[i] = (uint8_t)(c->h[i / 4] >> (24 - 8 * (i % 4)));
@@ -78,11 +78,15 @@ static uint64_t le64(const uint8_t *p) {
 static uint32_t le32(const uint8_t *p) {
 	return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
+static void put_le32(uint8_t *p, uint32_t v) {
+	for (int i = 0; i < 4; i++)
+		p[i] = (uint8_t)(v >> 8 * i);
+}
 static void add_le(zofl_sha256 *c, uint64_t v, int n) {
 	uint8_t b[8];
 	for (int i = 0; i < n; i++)
 		b[i] = (uint8_t)(v >> 8 * i);
-	zofl_sha256_add(c, b, n);
+	zofl_sha256_add(c, b, (size_t)n);
 }
 static void add_str(zofl_sha256 *c, const char *s) {
 	zofl_sha256_add(c, s, strlen(s));
@@ -92,27 +96,58 @@ static void add_tag(zofl_sha256 *c, const char *s) {
 	zofl_sha256_add(c, s, strlen(s) + 1);
 }
 
+/* ---- HMAC-SHA256 (RFC 2104) and HKDF (RFC 5869) ---- */
+
+typedef struct {
+	zofl_sha256 c;   /* add the message to it */
+	uint8_t key[64]; /* with the inner pad */
+} hmac;
+
+static void hmac_begin(hmac *h, const uint8_t *key, size_t len) {
+	memset(h->key, 0, sizeof h->key);
+	if (len > sizeof h->key) {
+		zofl_sha256_init(&h->c);
+		zofl_sha256_add(&h->c, key, len);
+		zofl_sha256_end(&h->c, h->key);
+	} else if (len > 0)
+		memcpy(h->key, key, len);
+	for (int i = 0; i < 64; i++)
+		h->key[i] ^= 0x36;
+	zofl_sha256_init(&h->c);
+	zofl_sha256_add(&h->c, h->key, 64);
+}
+
+static void hmac_end(hmac *h, uint8_t out[32]) {
+	uint8_t inner[32];
+	zofl_sha256_end(&h->c, inner);
+	for (int i = 0; i < 64; i++)
+		h->key[i] ^= 0x36 ^ 0x5c;
+	zofl_sha256_init(&h->c);
+	zofl_sha256_add(&h->c, h->key, 64);
+	zofl_sha256_add(&h->c, inner, 32);
+	zofl_sha256_end(&h->c, out);
+}
+
+/* 32 bytes of a secret for "zofl/2 ", a purpose, a 0 and the run's name. */
+static void derive(const uint8_t *secret, size_t len, const char *purpose, const char *run,
+                   uint8_t out[32]) {
+	hmac h;
+	hmac_begin(&h, NULL, 0); /* no salt */
+	zofl_sha256_add(&h.c, secret, len);
+	hmac_end(&h, out);
+	hmac_begin(&h, out, 32);
+	zofl_sha256_add(&h.c, "zofl/2 ", 7);
+	zofl_sha256_add(&h.c, purpose, strlen(purpose) + 1);
+	add_str(&h.c, run);
+	zofl_sha256_add(&h.c, "\001", 1);
+	hmac_end(&h, out);
+}
+
 uint64_t zofl_record_key(const uint8_t *key, size_t len, uint64_t n) {
-	zofl_sha256 c;
-	uint8_t k[64] = {0}, d[32];
-	int i;
-	if (len > 64) {
-		zofl_sha256_init(&c);
-		zofl_sha256_add(&c, key, len);
-		zofl_sha256_end(&c, k);
-	} else
-		memcpy(k, key, len);
-	for (i = 0; i < 64; i++)
-		k[i] ^= 0x36;
-	zofl_sha256_init(&c);
-	zofl_sha256_add(&c, k, 64);
-	add_le(&c, n, 8);
-	zofl_sha256_end(&c, d);
-	for (i = 0; i < 64; i++)
-		k[i] ^= 0x36 ^ 0x5c;
-	zofl_sha256_init(&c);
-	zofl_sha256_add(&c, k, 64);
-	zofl_sha256_add(&c, d, 32);
-	zofl_sha256_end(&c, d);
+	hmac h;
+	uint8_t d[32];
+	hmac_begin(&h, key, len);
+	add_le(&h.c, n, 8);
+	hmac_end(&h, d);
 	return le64(d);
 }

@@ -83,5 +83,5 @@ int main(int c, char **v) {
 		}
 	}
 	printf("blocks: %d equal, %d differ; refused %d, accepted %d\n", ok, bad, rok, rbad);
-	return 0;
+	return bad > 0 || rbad > 0 || ok == 0 || rok == 0;
 }

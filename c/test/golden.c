@@ -27,14 +27,14 @@ int main(int c, char **v) {
 			sprintf(got, "%016llx", (unsigned long long)zofl_batch_seed(a, b, n, (uint32_t)st));
 		else if (sscanf(l, "cohort %39s %llu %llu %llu %llu", a, &n, &st, &sa, &me) == 5) {
 			for (unsigned long long s = 0; s < me; s++)
-				if (zofl_in_cohort(a, n, (uint32_t)st, sa, me, s, ""))
+				if (in_cohort("round", a, n, (uint32_t)st, sa, me, s, ""))
 					sprintf(got + strlen(got), "%s%llu", *got ? " " : "", s);
 		} else if (sscanf(l, "open %39s %llu %llu %llu of phone-0..phone-%u", a, &n, &st, &sa,
 		                  &k) == 5) {
 			for (unsigned i = 0; i <= k; i++) {
 				char id[40];
 				sprintf(id, "phone-%u", i);
-				if (zofl_in_cohort(a, n, (uint32_t)st, sa, 0, 0, id))
+				if (in_cohort("round", a, n, (uint32_t)st, sa, 0, 0, id))
 					sprintf(got + strlen(got), "%s%s", *got ? " " : "", id);
 			}
 		} else {
@@ -49,5 +49,5 @@ int main(int c, char **v) {
 		}
 	}
 	printf("golden: %d equal, %d differ, %d not asked\n", ok, bad, other);
-	return 0;
+	return bad > 0 || ok == 0;
 }
