@@ -71,6 +71,7 @@ var sections = []section{
 	}},
 	{"Specifications", []entry{
 		{"docs/wire.md", "Plans and frames"},
+		{"docs/device.md", "Write a device"},
 		{"docs/prng.md", "Directions"},
 		{"docs/replay.md", "Replay"},
 		{"docs/state.md", "State and logs"},
