@@ -664,7 +664,7 @@ static int apply_round(zofl_replica *r, const record *o) {
 	int err = check_round(p, o);
 	if (err)
 		return err;
-	r->rounds++;
+	r->rounds = o->round;
 #if ZOFL_WITH_CMA && ZOFL_WITH_NORMAL
 	if (is_cma(p)) {
 		cma_round(r, o);

@@ -19,7 +19,7 @@ everything=(s390x emulated sanitizers armv7 arm64 bits32 clang_warnings clang_ve
 # The programs of vectors, and the files that they take. Each fails where anything differs.
 programs='
 directions prng/testdata/scheme1.txt
-replay client/replica/testdata/logs.txt
+replay client/replica/testdata/logs.txt client/replica/testdata/refused.txt
 plan docs/wire.md plan/testdata/runkeys.txt
 wirevec wire/testdata/vectors/*.txt
 golden wire/testdata/golden.txt

@@ -33,22 +33,52 @@ func TestGoldenLogs(t *testing.T) {
 		writeLog(t, &out, "preset "+p.Preset, presetScript(p))
 	}
 	writeLog(t, &out, "rollbacks, changes and an end", operatedScript(t))
+	writeLog(t, &out, "rollbacks into what others undid, late work of signs", wanderingScript(t))
+	writeLog(t, &out, "a change of sigma and of the candidates, a rollback", sigmaScript(t))
+	compareFile(t, logsFile, out.Bytes())
+}
+
+const (
+	refusedFile    = "testdata/refused.txt"
+	refusedComment = `# Logs of runs, and records that a replica refuses after them: for whoever ports
+# the replay. docs/replay.md, "Vectors", says how to read them.
+
+`
+)
+
+// TestRefusedLogs compares with a file the records of TestHostileRounds, each behind a log and
+// before the record that follows in it.
+func TestRefusedLogs(t *testing.T) {
+	var out bytes.Buffer
+	out.WriteString(refusedComment)
+	for _, tt := range hostileRounds {
+		s := hostileScript(t, tt.plan, 3)
+		n := len(s.records)
+		refused := hostileRecord(t, s, tt.edit)
+		writeRecords(t, &out, tt.plan+": "+tt.name, s, n, refused)
+	}
+	compareFile(t, refusedFile, out.Bytes())
+}
+
+// compareFile compares a file with what it should have, or writes it with -update.
+func compareFile(t *testing.T, name string, text []byte) {
+	t.Helper()
 	if *update {
-		if err := os.WriteFile(logsFile, out.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(name, text, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(logsFile)
+	want, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, wanted := strings.Split(out.String(), "\n"), strings.Split(string(want), "\n")
+	got, wanted := strings.Split(string(text), "\n"), strings.Split(string(want), "\n")
 	if len(got) != len(wanted) {
-		t.Fatalf("%d lines, %s has %d", len(got), logsFile, len(wanted))
+		t.Fatalf("%d lines, %s has %d", len(got), name, len(wanted))
 	}
 	for i, line := range got {
 		if line != wanted[i] {
-			t.Fatalf("line %d: %.100s, %s has %.100s", i+1, line, logsFile, wanted[i])
+			t.Fatalf("line %d: %.100s, %s has %.100s", i+1, line, name, wanted[i])
 		}
 	}
 }
@@ -130,8 +160,60 @@ func operatedScript(t *testing.T) *script {
 	return s
 }
 
+// wanderingScript is a run that returns into branches that earlier rollbacks undid, and to
+// rollbacks.
+func wanderingScript(t *testing.T) *script {
+	t.Helper()
+	s := newScript(planOf(t, `{"dim":4100,"steps":2,"perturbations":5,"late":3,`+
+		`"distribution":"rademacher","rule":"momentum","beta":0.5,"prox":0.25,"weight_decay":0.01}`))
+	s.round(1)
+	s.round(2)
+	s.rollback(2) // record 4, over round 2
+	s.change("perturbations", "9")
+	s.plan.Perturbations = 9
+	s.round(2)
+	s.rollback(3) // record 7, into what record 4 undid
+	s.plan.Perturbations = 5
+	s.round(3)
+	s.rollback(6) // record 9, into what record 7 undid
+	s.plan.Perturbations = 9
+	s.round(3)
+	s.rollback(4) // record 11, to a rollback
+	s.plan.Perturbations = 5
+	s.round(2)
+	s.rollback(1)
+	s.round(1)
+	return s
+}
+
+// sigmaScript is a run of cma whose operator sets sigma, raises the number of candidates and goes
+// back.
+func sigmaScript(t *testing.T) *script {
+	t.Helper()
+	s := newScript(planOf(t, `{"dim":19,"perturbations":6,"difference":"none","mu":0,`+
+		`"server_rule":"cma","step":0.5,"restarts":1}`))
+	s.round(1)
+	s.round(2)
+	s.change("step", "0.125")
+	s.plan.StepSize = 0.125
+	s.round(3)
+	s.change("perturbations", "21")
+	s.plan.Perturbations = 21
+	s.round(4)
+	s.rollback(3)
+	s.plan.Perturbations, s.plan.StepSize = 6, 0.5
+	s.round(3)
+	return s
+}
+
 // writeLog replays a script and writes it.
 func writeLog(t *testing.T, out *bytes.Buffer, name string, s *script) {
+	t.Helper()
+	writeRecords(t, out, name, s, -1, nil)
+}
+
+// writeRecords replays a script and writes it, with a record to refuse before record i.
+func writeRecords(t *testing.T, out *bytes.Buffer, name string, s *script, at int, refused []byte) {
 	t.Helper()
 	fmt.Fprintf(out, "run: %s\n", name)
 	if s.plan.Initial == plan.Given {
@@ -142,6 +224,10 @@ func writeLog(t *testing.T, out *bytes.Buffer, name string, s *script) {
 	}
 	r := New(s.cfg)
 	for i, b := range s.records {
+		if i == at {
+			refuses(t, r, refused, wire.ErrValue)
+			fmt.Fprintf(out, "refused: %x\n", refused)
+		}
 		r = s.next(t, r, i)
 		fmt.Fprintf(out, "record: %x\n", b)
 		if object := objectOf(t, b); len(object) > 0 {

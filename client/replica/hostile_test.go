@@ -77,142 +77,153 @@ func after(t testing.TB, s *script, records int) *Replica {
 	return r
 }
 
+// hostileRounds are impossible under their plans.
+var hostileRounds = []struct {
+	plan, name string
+	edit       func(r *wire.Round)
+}{
+	{"mean", "phase 1", func(r *wire.Round) { r.Phase = 1 }},
+	{"mean", "phase 2", func(r *wire.Round) { r.Phase = 2 }},
+	{"mean", "weights", func(r *wire.Round) { r.Weights = []uint32{1} }},
+	{"mean", "population", func(r *wire.Round) { r.Population = 9 }},
+	{"mean", "an older term", func(r *wire.Round) {
+		r.Terms = append(r.Terms, wire.Term{Back: 1, Scalars: zeros(6)})
+	}},
+	{"mean", "more P than scalars", func(r *wire.Round) { r.Perturbations = math.MaxUint16 }},
+	{"relay", "a weight", func(r *wire.Round) { r.Weights = []uint32{1} }},
+	{"relay", "shared term", func(r *wire.Round) { r.Terms[0].Source = prng.Shared }},
+	{"relay", "older term", func(r *wire.Round) { r.Terms[len(r.Terms)-1].Back = 1 }},
+	{"relay", "scalars of one step", func(r *wire.Round) { r.Terms[0].Scalars = zeros(3) }},
+	{"relay", "no scalars", func(r *wire.Round) { r.Terms[0].Scalars = nil }},
+	{"relay", "no terms", func(r *wire.Round) { r.Terms = nil }},
+	{"samples", "no weights", func(r *wire.Round) { r.Weights = nil }},
+	{"samples", "a weight more", func(r *wire.Round) { r.Weights = append(r.Weights, 1) }},
+	{"point", "phase 0", func(r *wire.Round) { r.Phase = 0 }},
+	{"point", "phase 2 first", func(r *wire.Round) { r.Phase = 2 }},
+	{"point", "correction in phase 1", func(r *wire.Round) {
+		r.Terms = append(r.Terms, wire.Term{Back: 1, Scalars: r.Terms[0].Scalars})
+	}},
+	{"point", "half of a half", func(r *wire.Round) { r.Terms[0].Scalars = r.Terms[0].Scalars[:4] }},
+	{"variates", "no contributors", func(r *wire.Round) { r.Contributors = 0 }},
+	{"variates", "no population", func(r *wire.Round) { r.Population = 0 }},
+	{"variates", "population below contributors", func(r *wire.Round) {
+		r.Contributors, r.Population = 4, 3
+	}},
+	{"variates", "a slot's variate", func(r *wire.Round) {
+		r.Terms = append(r.Terms[:1], wire.Term{Back: 1, Source: 1, Scalars: zeros(6)})
+	}},
+	{"variates", "a variate without scalars", func(r *wire.Round) {
+		r.Terms = append(r.Terms[:1], wire.Term{Back: 1})
+	}},
+	{"variates", "a variate of half a step", func(r *wire.Round) {
+		r.Terms = append(r.Terms[:1], wire.Term{Back: 1, Scalars: zeros(3)})
+	}},
+	{"variates", "a variate of the present", func(r *wire.Round) {
+		r.Terms = append(r.Terms[:1], wire.Term{Source: 1, Scalars: zeros(6)})
+	}},
+	{"mean", "late work", func(r *wire.Round) {
+		r.Terms = append(r.Terms[:1], wire.Term{Back: 1, Scalars: zeros(6)})
+	}},
+	{"relay", "late work", func(r *wire.Round) {
+		r.Terms = append(r.Terms, wire.Term{Back: 1, Source: 1, Scalars: zeros(6)})
+	}},
+	{"late", "late work without a mean", func(r *wire.Round) {
+		r.Terms = []wire.Term{{Back: 1, Scalars: zeros(6)}}
+	}},
+	{"late", "late work of a slot", func(r *wire.Round) {
+		r.Terms = append(r.Terms[:1], wire.Term{Back: 1, Source: 1, Scalars: zeros(6)})
+	}},
+	{"late", "late work of half a step", func(r *wire.Round) {
+		r.Terms = append(r.Terms[:1], wire.Term{Back: 1, Scalars: zeros(3)})
+	}},
+	{"late", "late work without scalars", func(r *wire.Round) {
+		r.Terms = append(r.Terms[:1], wire.Term{Back: 1})
+	}},
+	{"late", "a second mean", func(r *wire.Round) {
+		r.Terms = append(r.Terms[:1], wire.Term{Source: 1, Scalars: zeros(6)})
+	}},
+	{"late relay", "late work of nobody", func(r *wire.Round) {
+		r.Terms = append(r.Terms[:1], wire.Term{Back: 1, Scalars: zeros(6)})
+	}},
+	{"late relay", "late work of half a step", func(r *wire.Round) {
+		r.Terms = append(r.Terms[:1], wire.Term{Back: 1, Source: 1, Scalars: zeros(3)})
+	}},
+	{"bits", "an unused bit", func(r *wire.Round) { r.Terms[0].Scalars[3] |= 0x80 }},
+	{"bits", "an unused bit of step 1", func(r *wire.Round) { r.Terms[0].Scalars[7] |= 0x10 }},
+	{"bits", "a negative scale", func(r *wire.Round) { r.Terms[0].Scalars[1] |= 0x80 }},
+	{"bits", "an infinite scale", func(r *wire.Round) {
+		copy(r.Terms[0].Scalars[4:], []byte{0, 0x7c})
+	}},
+	{"bits", "a scale that is no number", func(r *wire.Round) {
+		copy(r.Terms[0].Scalars[4:], []byte{1, 0x7c})
+	}},
+	{"bits", "codes without a scale", func(r *wire.Round) {
+		copy(r.Terms[0].Scalars, []byte{0, 0, 1})
+	}},
+	{"bits", "as long with another P", func(r *wire.Round) { r.Perturbations = 2 }},
+	{"bits", "one step", func(r *wire.Round) { r.Terms[0].Scalars = r.Terms[0].Scalars[:4] }},
+	{"bits", "late work", func(r *wire.Round) {
+		r.Terms = append(r.Terms, wire.Term{Back: 1, Source: 1, Scalars: r.Terms[0].Scalars})
+	}},
+	{"mean", "an object", func(r *wire.Round) { r.Object = make(plan.Bytes, wire.ObjectLen) }},
+	{"point", "an object", func(r *wire.Round) { r.Object = make(plan.Bytes, wire.ObjectLen) }},
+	{"dense", "no object", func(r *wire.Round) { r.Object = nil }},
+	{"dense", "a term", func(r *wire.Round) { r.Terms = []wire.Term{{Scalars: zeros(1)}} }},
+	{"dense", "an empty term", func(r *wire.Round) { r.Terms = []wire.Term{{}} }},
+	{"dense", "slots", func(r *wire.Round) { r.Slots = []uint32{0} }},
+	{"dense", "weights", func(r *wire.Round) { r.Weights = []uint32{1} }},
+	{"dense", "population", func(r *wire.Round) { r.Population = 9 }},
+	{"dense", "phase 1", func(r *wire.Round) { r.Phase = 1 }},
+	{"mean", "a factor", func(r *wire.Round) { r.Factor = 0.5 }},
+	{"normalized", "a factor", func(r *wire.Round) { r.Factor = 0.5 }},
+	{"normalized", "step -1", func(r *wire.Round) { r.StepSize = -1 }},
+	{"server", "factor -1", func(r *wire.Round) { r.Factor = -1 }},
+	{"server", "step 0", func(r *wire.Round) { r.StepSize = 0 }},
+	{"dense", "a factor", func(r *wire.Round) { r.Factor = 2 }},
+	{"dense", "step 0", func(r *wire.Round) { r.StepSize = 0 }},
+	{"dense1", "phase 0", func(r *wire.Round) { r.Phase = 0 }},
+	{"dense1", "phase 2 first", func(r *wire.Round) { r.Phase = 2 }},
+	{"dense1", "no object", func(r *wire.Round) { r.Object = nil }},
+	{"dense2", "phase 2", func(r *wire.Round) { r.Phase = 2 }},
+	{"dense2", "population", func(r *wire.Round) { r.Population = 9 }},
+	{"surrogate", "phase 0", func(r *wire.Round) { r.Phase = 0 }},
+	{"surrogate", "phase 2 first", func(r *wire.Round) { r.Phase = 2 }},
+	{"subspace", "a round left out", func(r *wire.Round) { r.Round++ }},
+	{"subspace", "round 0", func(r *wire.Round) { r.Round = 0 }},
+	{"pool", "a round twice", func(r *wire.Round) { r.Round-- }},
+	{"pool", "the last round of all", func(r *wire.Round) { r.Round = math.MaxInt64 }},
+}
+
+// zeros are n scalars.
+func zeros(n int) wire.Scalars { return wire.AppendScalars(nil, make([]float32, n)...) }
+
 // A replica refuses a round that is impossible under the plan. The error says why, and the state
 // does not change.
 func TestHostileRounds(t *testing.T) {
-	one := func(n int) wire.Scalars { return wire.AppendScalars(nil, make([]float32, n)...) }
-	tests := []struct {
-		plan, name string
-		edit       func(r *wire.Round)
-	}{
-		{"mean", "phase 1", func(r *wire.Round) { r.Phase = 1 }},
-		{"mean", "phase 2", func(r *wire.Round) { r.Phase = 2 }},
-		{"mean", "weights", func(r *wire.Round) { r.Weights = []uint32{1} }},
-		{"mean", "population", func(r *wire.Round) { r.Population = 9 }},
-		{"mean", "an older term", func(r *wire.Round) {
-			r.Terms = append(r.Terms, wire.Term{Back: 1, Scalars: one(6)})
-		}},
-		{"mean", "more P than scalars", func(r *wire.Round) { r.Perturbations = math.MaxUint16 }},
-		{"relay", "a weight", func(r *wire.Round) { r.Weights = []uint32{1} }},
-		{"relay", "shared term", func(r *wire.Round) { r.Terms[0].Source = prng.Shared }},
-		{"relay", "older term", func(r *wire.Round) { r.Terms[len(r.Terms)-1].Back = 1 }},
-		{"relay", "scalars of one step", func(r *wire.Round) { r.Terms[0].Scalars = one(3) }},
-		{"relay", "no scalars", func(r *wire.Round) { r.Terms[0].Scalars = nil }},
-		{"relay", "no terms", func(r *wire.Round) { r.Terms = nil }},
-		{"samples", "no weights", func(r *wire.Round) { r.Weights = nil }},
-		{"samples", "a weight more", func(r *wire.Round) { r.Weights = append(r.Weights, 1) }},
-		{"point", "phase 0", func(r *wire.Round) { r.Phase = 0 }},
-		{"point", "phase 2 first", func(r *wire.Round) { r.Phase = 2 }},
-		{"point", "correction in phase 1", func(r *wire.Round) {
-			r.Terms = append(r.Terms, wire.Term{Back: 1, Scalars: r.Terms[0].Scalars})
-		}},
-		{"point", "half of a half", func(r *wire.Round) { r.Terms[0].Scalars = r.Terms[0].Scalars[:4] }},
-		{"variates", "no contributors", func(r *wire.Round) { r.Contributors = 0 }},
-		{"variates", "no population", func(r *wire.Round) { r.Population = 0 }},
-		{"variates", "population below contributors", func(r *wire.Round) {
-			r.Contributors, r.Population = 4, 3
-		}},
-		{"variates", "a slot's variate", func(r *wire.Round) {
-			r.Terms = append(r.Terms[:1], wire.Term{Back: 1, Source: 1, Scalars: one(6)})
-		}},
-		{"variates", "a variate without scalars", func(r *wire.Round) {
-			r.Terms = append(r.Terms[:1], wire.Term{Back: 1})
-		}},
-		{"variates", "a variate of half a step", func(r *wire.Round) {
-			r.Terms = append(r.Terms[:1], wire.Term{Back: 1, Scalars: one(3)})
-		}},
-		{"variates", "a variate of the present", func(r *wire.Round) {
-			r.Terms = append(r.Terms[:1], wire.Term{Source: 1, Scalars: one(6)})
-		}},
-		{"mean", "late work", func(r *wire.Round) {
-			r.Terms = append(r.Terms[:1], wire.Term{Back: 1, Scalars: one(6)})
-		}},
-		{"relay", "late work", func(r *wire.Round) {
-			r.Terms = append(r.Terms, wire.Term{Back: 1, Source: 1, Scalars: one(6)})
-		}},
-		{"late", "late work without a mean", func(r *wire.Round) {
-			r.Terms = []wire.Term{{Back: 1, Scalars: one(6)}}
-		}},
-		{"late", "late work of a slot", func(r *wire.Round) {
-			r.Terms = append(r.Terms[:1], wire.Term{Back: 1, Source: 1, Scalars: one(6)})
-		}},
-		{"late", "late work of half a step", func(r *wire.Round) {
-			r.Terms = append(r.Terms[:1], wire.Term{Back: 1, Scalars: one(3)})
-		}},
-		{"late", "late work without scalars", func(r *wire.Round) {
-			r.Terms = append(r.Terms[:1], wire.Term{Back: 1})
-		}},
-		{"late", "a second mean", func(r *wire.Round) {
-			r.Terms = append(r.Terms[:1], wire.Term{Source: 1, Scalars: one(6)})
-		}},
-		{"late relay", "late work of nobody", func(r *wire.Round) {
-			r.Terms = append(r.Terms[:1], wire.Term{Back: 1, Scalars: one(6)})
-		}},
-		{"late relay", "late work of half a step", func(r *wire.Round) {
-			r.Terms = append(r.Terms[:1], wire.Term{Back: 1, Source: 1, Scalars: one(3)})
-		}},
-		{"bits", "an unused bit", func(r *wire.Round) { r.Terms[0].Scalars[3] |= 0x80 }},
-		{"bits", "an unused bit of step 1", func(r *wire.Round) { r.Terms[0].Scalars[7] |= 0x10 }},
-		{"bits", "a negative scale", func(r *wire.Round) { r.Terms[0].Scalars[1] |= 0x80 }},
-		{"bits", "an infinite scale", func(r *wire.Round) {
-			copy(r.Terms[0].Scalars[4:], []byte{0, 0x7c})
-		}},
-		{"bits", "a scale that is no number", func(r *wire.Round) {
-			copy(r.Terms[0].Scalars[4:], []byte{1, 0x7c})
-		}},
-		{"bits", "codes without a scale", func(r *wire.Round) {
-			copy(r.Terms[0].Scalars, []byte{0, 0, 1})
-		}},
-		{"bits", "as long with another P", func(r *wire.Round) { r.Perturbations = 2 }},
-		{"bits", "one step", func(r *wire.Round) { r.Terms[0].Scalars = r.Terms[0].Scalars[:4] }},
-		{"bits", "late work", func(r *wire.Round) {
-			r.Terms = append(r.Terms, wire.Term{Back: 1, Source: 1, Scalars: r.Terms[0].Scalars})
-		}},
-		{"mean", "an object", func(r *wire.Round) { r.Object = make(plan.Bytes, wire.ObjectLen) }},
-		{"point", "an object", func(r *wire.Round) { r.Object = make(plan.Bytes, wire.ObjectLen) }},
-		{"dense", "no object", func(r *wire.Round) { r.Object = nil }},
-		{"dense", "a term", func(r *wire.Round) { r.Terms = []wire.Term{{Scalars: one(1)}} }},
-		{"dense", "an empty term", func(r *wire.Round) { r.Terms = []wire.Term{{}} }},
-		{"dense", "slots", func(r *wire.Round) { r.Slots = []uint32{0} }},
-		{"dense", "weights", func(r *wire.Round) { r.Weights = []uint32{1} }},
-		{"dense", "population", func(r *wire.Round) { r.Population = 9 }},
-		{"dense", "phase 1", func(r *wire.Round) { r.Phase = 1 }},
-		{"mean", "a factor", func(r *wire.Round) { r.Factor = 0.5 }},
-		{"normalized", "a factor", func(r *wire.Round) { r.Factor = 0.5 }},
-		{"normalized", "step -1", func(r *wire.Round) { r.StepSize = -1 }},
-		{"server", "factor -1", func(r *wire.Round) { r.Factor = -1 }},
-		{"server", "step 0", func(r *wire.Round) { r.StepSize = 0 }},
-		{"dense", "a factor", func(r *wire.Round) { r.Factor = 2 }},
-		{"dense", "step 0", func(r *wire.Round) { r.StepSize = 0 }},
-		{"dense1", "phase 0", func(r *wire.Round) { r.Phase = 0 }},
-		{"dense1", "phase 2 first", func(r *wire.Round) { r.Phase = 2 }},
-		{"dense1", "no object", func(r *wire.Round) { r.Object = nil }},
-		{"dense2", "phase 2", func(r *wire.Round) { r.Phase = 2 }},
-		{"dense2", "population", func(r *wire.Round) { r.Population = 9 }},
-		{"surrogate", "phase 0", func(r *wire.Round) { r.Phase = 0 }},
-		{"surrogate", "phase 2 first", func(r *wire.Round) { r.Phase = 2 }},
-		{"subspace", "a round left out", func(r *wire.Round) { r.Round++ }},
-		{"subspace", "round 0", func(r *wire.Round) { r.Round = 0 }},
-		{"pool", "a round twice", func(r *wire.Round) { r.Round-- }},
-		{"pool", "the last round of all", func(r *wire.Round) { r.Round = math.MaxInt64 }},
-	}
-	for _, tt := range tests {
+	for _, tt := range hostileRounds {
 		t.Run(tt.plan+": "+tt.name, func(t *testing.T) {
 			s := hostileScript(t, tt.plan, 3)
 			r := after(t, s, len(s.records))
-			at := *s.chain
-			s.round(4)
-			rec, err := wire.DecodeRecord(bytes.Clone(s.records[r.N()]))
-			if err != nil {
-				t.Fatal(err)
-			}
-			tt.edit(rec.Round)
-			refuses(t, r, at.add(rec), wire.ErrValue)
+			record := hostileRecord(t, s, tt.edit)
+			refuses(t, r, record, wire.ErrValue)
 			for _, record := range s.records[r.N():] {
 				mustApply(t, r, record)
 			}
 		})
 	}
+}
+
+// hostileRecord adds a fourth round to s, and returns its first record as edit makes it.
+func hostileRecord(t *testing.T, s *script, edit func(*wire.Round)) []byte {
+	t.Helper()
+	at, n := *s.chain, len(s.records)
+	s.round(4)
+	rec, err := wire.DecodeRecord(bytes.Clone(s.records[n]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit(rec.Round)
+	return at.add(rec)
 }
 
 // A replica refuses a phase 2 that does not follow its phase 1, or has another number of scalars.

@@ -14,7 +14,7 @@ LOGS = list(logs())
 
 
 def test_count() -> None:
-    assert len(LOGS) >= 124
+    assert len(LOGS) >= 120
     assert sum("subnormal" in log.name for log in LOGS) >= 12
 
 
