@@ -6,7 +6,7 @@ import (
 )
 
 // Count is the number of vectors.
-const Count = 583
+const Count = 589
 
 //go:embed tables
 var tables embed.FS

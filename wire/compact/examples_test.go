@@ -67,6 +67,13 @@ func examples() []example {
 	with("rest", func(e *example, _ *wire.Round) {
 		e.a.Rest = wire.Tail(wire.Reference{N: 384, Tip: wire.Tip{1}}, nil, false)
 	})
+	with("groups", func(e *example, r *wire.Round) { // the next round asks slots 0, 1, 300, and 5
+		e.a.Rest = []byte("\x90\x90\x91\xc4\x08\x03\x00\x00\xaa\x02\x00\x01\x05")
+		r.Terms, e.a.Cohort.Sampled = nil, 4
+		for group := range uint32(3) {
+			e.add(0, group+1, 38, byte(group))
+		}
+	})
 	with("everybody", func(e *example, r *wire.Round) {
 		e.a.Cohort.Members, r.Terms = 3, nil
 		for slot := range uint32(3) {

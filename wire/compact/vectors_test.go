@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write testdata/frames.txt instead of co
 
 const (
 	vectorFile  = "testdata/frames.txt"
-	vectorCount = 29
+	vectorCount = 30
 )
 
 // TestVectors compares with testdata/frames.txt. The file has frames, the result of decoding each
