@@ -85,9 +85,23 @@ def states(corpus):
         corpus.add("load", open(path, "rb").read())
 
 
+def nats(corpus):
+    lines = [
+        'INFO {"server_id":"x","nonce":"abcdef","headers":true}\r\n',
+        "PING\r\n", "PONG\r\n", "+OK\r\n", "-ERR 'Authorization Violation'\r\n",
+        "MSG zo.r.a.0 1 5\r\nhello\r\n",
+        "MSG _INBOX_d0.1 2 _INBOX.x 0\r\n\r\n",
+        f"MSG zo.r.a.0 1 300\r\n{'x' * 300}\r\n",
+    ]
+    for room, piece in ((0, 0), (1, 7), (100, 1), (255, 255)):
+        for line in lines:
+            corpus.add("nats", bytes([room, piece]) + line.encode())
+        corpus.add("nats", bytes([room, piece]) + "".join(lines).encode())
+
+
 def main():
     corpus = Corpus(sys.argv[1])
-    for source in (frames, logs, transcripts, states):
+    for source in (frames, logs, transcripts, states, nats):
         source(corpus)
     for target, count in sorted(corpus.count.items()):
         if count < 5:

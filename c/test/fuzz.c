@@ -1,5 +1,6 @@
 /* libFuzzer's target: the entry point that the environment's TARGET names, one of those below at
    "targets". c/test/fuzz.sh builds and runs it, corpus.py writes what it begins with. */
+#include "../examples/nats.h"
 #include "zofl.c"
 
 #include <stdio.h>
@@ -400,6 +401,46 @@ static void fuzz_load(const uint8_t *b, size_t n) {
 }
 #endif
 
+/* ---- the text of a NATS server: bytes of the buffer's size and of a piece, then the text ---- */
+
+static void fuzz_nats(const uint8_t *b, size_t n) {
+	nats c;
+	uint8_t *buffer;
+	char nonce[20];
+	size_t room, piece;
+	if (n < 2)
+		return;
+	room = b[0];
+	piece = 1u + b[1];
+	buffer = malloc(room ? room : 1);
+	nats_begin(&c, buffer, room);
+	for (b += 2, n -= 2; n > 0;) {
+		size_t k = n < piece ? n : piece;
+		uint8_t *exact = exactly(b, k);
+		const uint8_t *p = exact;
+		b += k;
+		n -= k;
+		while (k > 0) {
+			const int event = nats_read(&c, &p, &k);
+			if (event == NATS_BROKEN)
+				n = k = 0;
+			if (event == NATS_MESSAGE || event == NATS_LONG) {
+				if (strlen(c.subject) + (c.reply ? strlen(c.reply) : 0) >= NATS_LINE)
+					abort();
+				if (event == NATS_MESSAGE && (c.size >= room || c.data[c.size] != 0))
+					abort();
+			}
+			if (event == NATS_INFO || event == NATS_ERROR) {
+				if (room > 0 && (c.size >= room || c.data[c.size] != 0))
+					abort();
+				nats_info_text(&c, "nonce", nonce, sizeof nonce);
+			}
+		}
+		free(exact);
+	}
+	free(buffer);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(const uint8_t *, size_t);
@@ -407,6 +448,7 @@ static const struct {
     {"record", fuzz_record},   {"announcement", fuzz_announcement},
     {"join-reply", fuzz_join_reply}, {"catch-up-reply", fuzz_catch_up},
     {"log", fuzz_log},         {"device", fuzz_device},
+    {"nats", fuzz_nats},
 #if ZOFL_WITH_STATE
     {"load", fuzz_load},
 #endif

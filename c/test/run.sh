@@ -13,29 +13,31 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 quick=(generated gcc_warnings header object vectors)
-everything=(s390x emulated sanitizers armv7 arm64 bits32 clang_warnings clang_vectors o0 os native small_tile
-	plain_c wrong_flags fuzzers)
+everything=(fuzzers sanitizers memory s390x armv7 arm64 bits32 emulated clang_warnings
+	clang_vectors o0 os native small_tile plain_c wrong_flags)
 
-# The programs of vectors, and the files that they take. Each fails where anything differs.
+# The programs of vectors, and the files that they take. Each fails where anything differs. Those
+# with a + are run as every compiler makes them.
 programs='
-directions prng/testdata/scheme1.txt
-replay client/replica/testdata/logs.txt client/replica/testdata/refused.txt
-plan docs/wire.md plan/testdata/runkeys.txt
-wirevec wire/testdata/vectors/*.txt
-golden wire/testdata/golden.txt
-blocks plan/testdata/blocks.txt
-nats
++ directions prng/testdata/scheme1.txt
++ replay client/replica/testdata/logs.txt client/replica/testdata/refused.txt
+- plan docs/wire.md plan/testdata/runkeys.txt
++ wirevec wire/testdata/vectors/*.txt
+- golden wire/testdata/golden.txt
+- blocks plan/testdata/blocks.txt
+- nats
 '
 strict=(-std=c99 -Wall -Wextra -Wconversion -Wvla -pedantic -Werror)
 
 fail() { printf 'c/test/run.sh: %s\n' "$*" >&2; exit 1; }
 
-# suite EXEC CC FLAG...: every program of vectors, as the compiler makes it, run by EXEC.
+# suite EXEC CC FLAG...: the programs of vectors, as the compiler makes them, run by EXEC.
+marks=+
 suite() {
-	local exec=$1 name args
+	local exec=$1 mark name args
 	shift
-	while read -r name args; do
-		[ -n "$name" ] || continue
+	while read -r mark name args; do
+		[[ $mark && $marks == *$mark* ]] || continue
 		"$@" -I"$work" -Ic -o "$work/$name" "c/test/$name.c" -lm || fail "$name: $*"
 		# shellcheck disable=SC2086 # patterns of files
 		$exec "$work/$name" $args >"$work/out" 2>&1 || { tail -n 20 "$work/out"; fail "$name: $*"; }
@@ -93,7 +95,7 @@ object() {
 	tsort "$work/calls" >/dev/null || fail "recursion"
 }
 
-vectors() { suite '' gcc -std=c99 -O2; }
+vectors() { marks=+- suite '' gcc -std=c99 -O2; }
 clang_vectors() { suite '' clang -std=c99 -O2; }
 o0() { suite '' gcc -std=c99 -O0; }
 os() { suite '' gcc -std=c99 -Os -flto; }
@@ -109,6 +111,8 @@ emulated() {
 		-o "$work/directions" c/test/directions.c -lm
 	"$work/directions" prng/testdata/scheme1.txt
 }
+# memory: nothing is read before it is written.
+memory() { suite '' clang -std=c99 -O1 -g -fsanitize=memory -fno-sanitize-recover=all; }
 bits32() { suite '' gcc -std=c99 -O2 -m32 -msse2 -mfpmath=sse; }
 s390x() { suite qemu-s390x-static s390x-linux-gnu-gcc -std=c99 -O2 -static; }
 arm64() { suite qemu-aarch64-static aarch64-linux-gnu-gcc -std=c99 -O2 -static; }
