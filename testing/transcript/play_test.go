@@ -13,6 +13,7 @@ import (
 	"github.com/zofl/zofl/bus"
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/internal/memstore"
 )
 
 // A player is the world around a client: it answers the client as a transcript says, and
@@ -20,7 +21,8 @@ import (
 type player struct {
 	t *testing.T
 	file
-	i       int // the present line
+	i       int            // the present line
+	store   memstore.Store // of the device, if it keeps anything
 	device  *client.Client
 	stop    context.CancelCauseFunc
 	ended   chan error
@@ -65,6 +67,9 @@ func (p *player) where() string { return fmt.Sprintf("line %d (%.60s)", p.i+1, &
 func (p *player) step(l *line) {
 	switch l.kind {
 	case begin:
+		p.store = memstore.Store{}
+		p.begin()
+	case wake:
 		p.begin()
 	case leave:
 		p.quit()
@@ -120,11 +125,15 @@ func (p *player) expect(l *line) {
 	}
 }
 
-// begin starts a client without memory.
+// begin starts a client.
 func (p *player) begin() {
 	var err error
-	p.device, err = client.New(client.Config{Bus: (*played)(p), Run: p.run, ID: p.id,
-		Objective: (*app)(p), RunKey: p.secret, Workers: 1})
+	cfg := client.Config{Bus: (*played)(p), Run: p.run, ID: p.id, Objective: (*app)(p),
+		RunKey: p.secret, Workers: 1}
+	if p.keeps {
+		cfg.Store = p.store
+	}
+	p.device, err = client.New(cfg)
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zofl/zofl/internal/memstore"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/planfile"
 )
@@ -125,6 +126,28 @@ takes 1,024 bytes. Its app stops it later, with a goodbye, and begins it anew wi
 		w.pass(time.Second)
 		w.start(0)
 		w.until(40)
+		w.End("")
+		return w
+	},
+}, {
+	name: "kept/sleep",
+	about: `The device keeps its state. Its app stops it and starts it again: first some records
+later, then after a rollback that undid its last records.`,
+	run: func(t *testing.T) *world {
+		w := newWorld(t, planOf(t, "decomfl", 5, none), 2048, nil)
+		w.store = memstore.Store{}
+		w.join(1, 2)
+		stop := w.start(0)
+		w.until(4)
+		stop()
+		w.until(7)
+		stop = w.start(0)
+		w.until(10)
+		stop()
+		w.must(w.Rollback(7))
+		w.until(8)
+		w.start(0)
+		w.until(11)
 		w.End("")
 		return w
 	},

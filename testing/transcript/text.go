@@ -13,6 +13,7 @@ import (
 // Kinds of lines, as docs/device.md lists them.
 const (
 	begin   = "begin"   // a device without memory starts
+	wake    = "wake"    // a device starts with what it kept
 	leave   = "leave"   // its app stops it
 	listen  = "sub"     // it subscribes
 	hear    = "in"      // a message on a subject to which it subscribed
@@ -49,6 +50,7 @@ type head struct {
 	samples int // of the device's data
 	room    int // most bytes of a message that its connection takes
 	secret  []byte
+	keeps   bool // it keeps its state and its last contribution when its app stops it
 }
 
 // A file is a transcript.
@@ -71,6 +73,9 @@ func (f *file) write(name string) error {
 		f.samples, f.room)
 	if len(f.secret) > 0 {
 		fmt.Fprintf(&b, "secret: %x\n", f.secret)
+	}
+	if f.keeps {
+		b.WriteString("store: yes\n")
 	}
 	b.WriteByte('\n')
 	for i := range f.lines {
@@ -127,6 +132,8 @@ func (f *file) set(row string) (err error) {
 		f.room, err = strconv.Atoi(value)
 	case "secret":
 		_, err = fmt.Sscanf(value, "%x", &f.secret)
+	case "store":
+		f.keeps = value == "yes"
 	default:
 		err = fmt.Errorf("unknown row %q", row)
 	}

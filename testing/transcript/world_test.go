@@ -16,6 +16,7 @@ import (
 	"github.com/zofl/zofl/coordinator"
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/internal/memstore"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/preset"
 )
@@ -29,6 +30,7 @@ type world struct {
 	head    head
 	plan    *plan.Plan
 	network *bus.Memory
+	store   memstore.Store // of the recorded device; nil: none
 	record  *recording
 	lose    func(kind string, frame []byte) bool // of the recorded device
 	fails   func(n uint64) bool                  // likewise: the loss of record n
@@ -47,12 +49,13 @@ func newWorld(t *testing.T, p *plan.Plan, room int, secret []byte) *world {
 		head: head{run: p.Run, id: "d0", dim: int(p.Dim), samples: 12, room: room,
 			secret: secret},
 		record: &recording{began: time.Now()}, took: 10 * time.Millisecond}
+	w.record.note = w.note
 	lead, err := coordinator.New(t.Context(), coordinator.Config{Bus: w.network, Plan: p,
 		Log: &runlog.Memory{}, Linger: 20 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Coordinator, w.record.note = lead, w.note
+	w.Coordinator = lead
 	w.ended.Go(func() {
 		if err := lead.Run(t.Context()); err != nil && t.Context().Err() == nil {
 			t.Error(err)
@@ -79,10 +82,14 @@ func (w *world) start(i int) (stop func()) {
 		m.recording, m.took, m.fails, m.huge = w.record, w.took, w.fails, w.huge
 		line.recording, line.lose = w.record, w.lose
 		w.record.heard = nil
-		w.record.add(begin)
+		w.record.add(map[bool]string{true: wake, false: begin}[len(w.store) > 0])
 	}
-	c, err := client.New(client.Config{Bus: line, Run: w.head.run, ID: fmt.Sprint("d", i),
-		Objective: m, RunKey: w.head.secret, Workers: 1})
+	cfg := client.Config{Bus: line, Run: w.head.run, ID: fmt.Sprint("d", i),
+		Objective: m, RunKey: w.head.secret, Workers: 1}
+	if i == 0 && w.store != nil {
+		cfg.Store, w.head.keeps = w.store, true
+	}
+	c, err := client.New(cfg)
 	if err != nil {
 		w.t.Fatal(err)
 	}
