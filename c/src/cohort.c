@@ -1,4 +1,4 @@
-/* ---- cohorts and groups: docs/wire.md, section 6 ---- */
+/* ---- cohorts, groups, seeds and shards: docs/wire.md, section 6 ---- */
 
 static uint64_t draw(const char *purpose, const char *run, uint64_t n, uint32_t attempt) {
 	zofl_sha256 c;
@@ -73,4 +73,27 @@ static uint32_t drawn_group(const zofl_plan *p, uint64_t n, const char *id) {
 	add_str(&c, id);
 	zofl_sha256_end(&c, d);
 	return (uint32_t)(le64(d) % (asked(p) / p->group_size));
+}
+
+/* Draws a device's minibatch of a local step. */
+static uint64_t zofl_batch_seed(const char *run, const char *id, uint64_t n, uint32_t step) {
+	zofl_sha256 c;
+	uint8_t d[32];
+	add_tag(&c, "zofl/1 batch");
+	zofl_sha256_add(&c, run, strlen(run) + 1);
+	zofl_sha256_add(&c, id, strlen(id) + 1);
+	add_le(&c, n, 8);
+	add_le(&c, step, 4);
+	zofl_sha256_end(&c, d);
+	return le64(d);
+}
+
+/* The shard of a device. */
+static uint32_t zofl_shard(const char *id, uint32_t shards) {
+	zofl_sha256 c;
+	uint8_t d[32];
+	add_tag(&c, "zofl/1 shard");
+	add_str(&c, id);
+	zofl_sha256_end(&c, d);
+	return le32(d) % shards;
 }
