@@ -161,18 +161,18 @@ static uint32_t length(reader *r, const length_forms *of) {
 	return r->err ? 0 : (uint32_t)v;
 }
 
-static uint32_t array(reader *r) {
-	return length(r, &of_array);
-}
-
 /* An array of at most most elements, of which each takes least bytes or more. */
 static uint32_t array_of(reader *r, uint32_t most, uint32_t least) {
-	uint32_t n = array(r);
+	uint32_t n = length(r, &of_array);
 	if (!r->err && n > most)
 		fail(r, ZOFL_LIMIT);
 	if (!r->err && (uint64_t)n * least > left(r))
 		fail(r, ZOFL_TRUNCATED);
 	return r->err ? 0 : n;
+}
+
+static uint32_t array(reader *r) {
+	return array_of(r, 65535, 1);
 }
 
 /* An array of n elements. */
@@ -190,12 +190,11 @@ static const uint8_t *bin(reader *r, uint32_t most, uint32_t *n) {
 
 /* A bin of exactly n bytes. */
 static const uint8_t *binof(reader *r, uint32_t n) {
-	uint32_t is = length(r, &of_bin);
-	if (!r->err && is > 65536)
-		fail(r, ZOFL_LIMIT);
+	uint32_t is;
+	const uint8_t *p = bin(r, 65536, &is);
 	if (!r->err && is != n)
 		fail(r, ZOFL_FORM);
-	return take(r, n);
+	return r->err ? NULL : p;
 }
 
 /* The bytes of the character at p, or 0 where it is not UTF-8. */
@@ -249,7 +248,7 @@ static void head(reader *r, uint32_t fields) {
 
 /* The next key of a map. Keys ascend, and are above 0. */
 static uint64_t next_key(reader *r, uint64_t *last) {
-	uint64_t key = uint_(r);
+	uint64_t key = upto(r, MAX63);
 	if (!r->err && key <= *last)
 		fail(r, ZOFL_FORM);
 	return *last = key;

@@ -436,7 +436,7 @@ static void clear_plan(zofl_plan *p) {
 /* Reads the fields of a plan or of a change into p, or only passes them if p is NULL. A plan leaves
    out zeros; a change may name them. Returns whether a change named the step. */
 static int read_fields(reader *r, uint32_t n, zofl_plan *p, int change) {
-	uint64_t last = 0;
+	uint64_t last = 0, scheme = 0;
 	int step = 0;
 	for (uint32_t i = 0; i < n && !r->err; i++) {
 		uint64_t key = next_key(r, &last);
@@ -454,9 +454,11 @@ static int read_fields(reader *r, uint32_t n, zofl_plan *p, int change) {
 		if (!r->err && p)
 			keep(p, f, &v);
 		step |= key == F_STEP;
-		if (key == F_SCHEME && v.u > 1)
-			fail(r, ZOFL_UPGRADE);
+		if (key == F_SCHEME)
+			scheme = v.u;
 	}
+	if (scheme > 1)
+		fail(r, ZOFL_UPGRADE);
 	return step;
 }
 

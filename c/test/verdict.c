@@ -91,6 +91,8 @@ static void judge_log(void) {
 				n = eat_number(&again);
 				err = apply(&r, &memory, again, n);
 				eat(&again, n);
+				if (r.n == 0)
+					again = first; /* another, met on the way */
 			}
 		if (!err)
 			replica_digest(&r, digest);
