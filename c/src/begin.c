@@ -11,3 +11,10 @@
 #error "zofl.c needs arithmetic in float: on 32-bit x86 add -msse2 -mfpmath=sse"
 #endif
 
+
+/* A function whose frame is large stays one, so that it is on the stack alone. */
+#if defined(__GNUC__)
+#define NOINLINE __attribute__((noinline))
+#else
+#define NOINLINE
+#endif

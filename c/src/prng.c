@@ -324,7 +324,7 @@ static void sum_one(sum *s, const zofl_addr *at, float a) {
 }
 
 /* Adds the one number that eight signs of a group give. */
-static void sum_group(sum *s) {
+static NOINLINE void sum_group(sum *s) {
 	lanes g[8];
 	uint64_t o[8][8];
 	uint32_t to = s->from + s->n;

@@ -197,7 +197,7 @@ static uint32_t tile_at(const zofl_plan *p, uint64_t i) {
 	return (uint32_t)(n < p->dim - i ? n : p->dim - i);
 }
 
-static int apply_round(zofl_replica *r, const record *o) {
+static NOINLINE int apply_round(zofl_replica *r, const record *o) {
 	const zofl_plan *p = &r->plan;
 	double square, inverse = 0;
 	uint64_t weight;
