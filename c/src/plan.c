@@ -496,10 +496,11 @@ static uint32_t most_perts(const zofl_plan *p) {
 	return (uint32_t)most;
 }
 
-/* The devices that an attempt asks: target times over_sample, rounded to thousandths, rounded up. */
+/* The devices that an attempt asks: target times over_sample, rounded to thousandths, rounded up.
+ */
 static uint64_t asked(const zofl_plan *p) {
 	double over = p->over_sample > 1 ? (double)p->over_sample : 1;
-	uint64_t thousandths = (uint64_t)(1000 * over + 0.5);
+	uint64_t thousandths = (uint64_t)(1000 * (over < 100 ? over : 100) + 0.5);
 	return ((uint64_t)p->target * thousandths + 999) / 1000;
 }
 

@@ -86,7 +86,7 @@ static const struct {
     {"rollbacks, changes and an end", 10},
 };
 
-static int equal, digests, refused, hostile, bad;
+static int equal, digests, refused, hostile, local, candidates, bad;
 static char line[1 << 20];
 static uint8_t record_bytes[MAX_RECORD];
 
@@ -119,6 +119,42 @@ static float *numbers(const char *s) {
 		x[i] = (float)(int32_t)(state >> 32) / 268435456.0f;
 	}
 	return x;
+}
+
+/* A device whose own scalars are a record's means moves as the record does: y and ym go ahead of x
+   and m. Returns whether they did, once the record was applied. */
+static int steps_ahead(golden *g, const uint8_t *rec, size_t n) {
+	const zofl_plan *p = &g->r.plan;
+	record o;
+	term t;
+	walk w;
+	parse(&o, NULL, rec, n);
+	w = walk_terms(p, &o);
+	if (o.kind != ROUND || g->r.n == 0 || !g->r.y || p->transport != MEAN || o.nterms != 1)
+		return 0;
+	memcpy(g->r.y, g->r.x, 4 * (size_t)p->dim);
+	if (g->r.ym)
+		memcpy(g->r.ym, g->r.m, 4 * (size_t)p->dim);
+	next_term(&w, &t);
+	for (uint32_t k = 0; k < p->steps; k++) {
+		for (uint32_t q = 0; q < o.perts; q++)
+			g->r.g[q] = scalar(t.b, w.precision, o.perts, k, q);
+		local_step(&g->r, g->r.y, g->r.ym, o.step, o.n, k, g->r.g, o.perts, 0);
+	}
+	return 1;
+}
+
+static int apply(golden *g, const uint8_t *rec, size_t n);
+
+static int apply_ahead(golden *g, const uint8_t *rec, size_t n) {
+	int ahead = steps_ahead(g, rec, n), state = apply(g, rec, n);
+	size_t bytes = 4 * (size_t)g->r.plan.dim;
+	if (!ahead || state || g->r.n == 0)
+		return state;
+	local++;
+	if (memcmp(g->r.x, g->r.y, bytes) != 0 || (g->r.ym && memcmp(g->r.m, g->r.ym, bytes) != 0))
+		return 103; /* another local step than the record's */
+	return 0;
 }
 
 /* The run's name is in record 1, and the replica needs it before. */
@@ -159,7 +195,7 @@ static void add_record(golden *g, const uint8_t *rec, size_t n) {
 	g->log[g->records] = malloc(n);
 	memcpy(g->log[g->records], rec, n);
 	g->size[g->records++] = n;
-	g->state = apply(g, rec, n);
+	g->state = apply_ahead(g, rec, n);
 	for (int i = 0; g->state == 0 && g->r.n < (uint64_t)g->records && i < g->records; i++)
 		if (g->r.n == (uint64_t)i) {
 			g->state = apply(g, g->log[i], g->size[i]);
@@ -182,6 +218,38 @@ static void check_digest(golden *g, const char *want) {
 		g->state = 101;
 		sprintf(g->why, "the digest after record %d differs", g->records);
 	}
+}
+
+/* "K SHA256": of candidate K of the next record, in pieces that end anywhere. */
+static void check_candidate(golden *g, const char *value) {
+#if ZOFL_WITH_CMA && ZOFL_WITH_NORMAL
+	char *want, got[65];
+	uint32_t k = (uint32_t)strtoul(value, &want, 10);
+	uint64_t d = g->r.plan.dim, n;
+	uint8_t b[4], h[32];
+	zofl_sha256 c;
+	zofl_sha256_init(&c);
+	for (uint64_t i = 0; i < d; i += n) {
+		float piece[37];
+		n = d - i < 37 ? d - i : 37;
+		candidate(&g->r, k, ZOFL_F32, piece, i, n);
+		for (uint64_t e = 0; e < n; e++) {
+			put_le32(b, bits(piece[e]));
+			zofl_sha256_add(&c, b, 4);
+		}
+	}
+	zofl_sha256_end(&c, h);
+	for (int i = 0; i < 32; i++)
+		sprintf(got + 2 * i, "%02x", h[i]);
+	candidates++;
+	if (strcmp(got, want + 1) != 0) {
+		g->state = 104;
+		sprintf(g->why, "candidate %u differs", (unsigned)k);
+	}
+#else
+	(void)g;
+	(void)value;
+#endif
 }
 
 /* A record that no coordinator of the run makes: it changes nothing. */
@@ -211,6 +279,8 @@ static void read_line(golden *g, const char *name, const char *value) {
 		add_record(g, record_bytes, unhex(value, record_bytes, sizeof record_bytes));
 	else if (strcmp(name, "digest") == 0)
 		check_digest(g, value);
+	else if (strcmp(name, "candidate") == 0)
+		check_candidate(g, value);
 	else if (strcmp(name, "refused") == 0)
 		check_refused(g, record_bytes, unhex(value, record_bytes, sizeof record_bytes));
 }
@@ -293,7 +363,9 @@ int main(int argc, char **argv) {
 		clear(&g);
 		fclose(f);
 	}
-	printf("replay: %d runs equal (%d digests, %d records refused), %d runs outside, %d wrong\n",
-	       equal, digests, hostile, refused, bad);
+	printf(
+	    "replay: %d runs equal (%d digests, %d candidates, %d records refused, %d local rounds), "
+	    "%d runs outside, %d wrong\n",
+	    equal, digests, candidates, hostile, local, refused, bad);
 	return bad > 0 || equal == 0;
 }

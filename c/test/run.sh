@@ -20,7 +20,7 @@ everything=(fuzzers sanitizers memory s390x armv7 arm64 bits32 emulated clang_wa
 # with a + are run as every compiler makes them.
 programs='
 + directions prng/testdata/scheme1.txt
-+ replay client/replica/testdata/logs.txt client/replica/testdata/refused.txt
++ replay client/replica/testdata/logs.txt client/replica/testdata/refused.txt client/replica/testdata/candidates.txt
 - plan docs/wire.md plan/testdata/runkeys.txt
 + wirevec wire/testdata/vectors/*.txt
 - golden wire/testdata/golden.txt

@@ -2,6 +2,8 @@ package replica
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"os"
@@ -58,6 +60,35 @@ func TestRefusedLogs(t *testing.T) {
 		writeRecords(t, &out, tt.plan+": "+tt.name, s, n, refused)
 	}
 	compareFile(t, refusedFile, out.Bytes())
+}
+
+const (
+	candidatesFile    = "testdata/candidates.txt"
+	candidatesComment = `# Logs of runs with server_rule=cma, and candidates of the record after them: for
+# whoever ports a device. docs/replay.md, "Vectors", says how to read them.
+
+`
+)
+
+// TestCandidateLogs compares candidates with a file: those of the golden runs of cma.
+func TestCandidateLogs(t *testing.T) {
+	var out bytes.Buffer
+	out.WriteString(candidatesComment)
+	for _, g := range readGoldenFile(t, "testdata/evolution.txt") {
+		s := scriptOf(t, g)
+		r := replayRecords(t, &out, g.name, s, -1, nil)
+		dst := make([]float32, s.plan.Dim)
+		for k := range int(s.plan.Perturbations) {
+			r.Candidate(dst, r.N()+1, k)
+			b, err := binary.Append(nil, binary.LittleEndian, dst)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&out, "candidate: %d %x\n", k, sha256.Sum256(b))
+		}
+		out.WriteByte('\n')
+	}
+	compareFile(t, candidatesFile, out.Bytes())
 }
 
 // compareFile compares a file with what it should have, or writes it with -update.
@@ -215,6 +246,14 @@ func writeLog(t *testing.T, out *bytes.Buffer, name string, s *script) {
 // writeRecords replays a script and writes it, with a record to refuse before record i.
 func writeRecords(t *testing.T, out *bytes.Buffer, name string, s *script, at int, refused []byte) {
 	t.Helper()
+	replayRecords(t, out, name, s, at, refused)
+	out.WriteByte('\n')
+}
+
+// replayRecords is writeRecords without the line that ends a run. It returns the replica.
+func replayRecords(t *testing.T, out *bytes.Buffer, name string, s *script, at int,
+	refused []byte) *Replica {
+	t.Helper()
 	fmt.Fprintf(out, "run: %s\n", name)
 	if s.plan.Initial == plan.Given {
 		fmt.Fprintf(out, "given: %d from 1\n", s.plan.Dim)
@@ -236,7 +275,7 @@ func writeRecords(t *testing.T, out *bytes.Buffer, name string, s *script, at in
 		}
 		fmt.Fprintf(out, "digest: %x\n", digestOf(r))
 	}
-	out.WriteByte('\n')
+	return r
 }
 
 // next returns the replica after records[i]. r is the replica after the record before.
