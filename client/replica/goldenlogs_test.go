@@ -64,8 +64,8 @@ func TestRefusedLogs(t *testing.T) {
 
 const (
 	candidatesFile    = "testdata/candidates.txt"
-	candidatesComment = `# Logs of runs with server_rule=cma, and candidates of the record after them: for
-# whoever ports a device. docs/replay.md, "Vectors", says how to read them.
+	candidatesComment = `# Logs of runs with server_rule=cma, and candidates of the record after them:
+# for whoever ports a device. docs/replay.md, "Vectors", says how to read them.
 
 `
 )
