@@ -11,6 +11,9 @@
 #ifndef ZOFL_WITH_STATE /* state files, so that a device sleeps and goes on */
 #define ZOFL_WITH_STATE 1
 #endif
+#ifndef ZOFL_WITH_NAMES /* names in zofl_explain, 2 kB; without them numbers of docs/wire.md */
+#define ZOFL_WITH_NAMES 1
+#endif
 #ifndef ZOFL_WITH_SIMD /* AVX2, AVX-512 and NEON beside plain C, with equal bits */
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__aarch64__))
 #define ZOFL_WITH_SIMD 1

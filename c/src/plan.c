@@ -70,7 +70,9 @@ typedef struct {
 	char form;
 	uint8_t change; /* whether a change may name it */
 	uint16_t choices, here, kept;
+#if ZOFL_WITH_NAMES
 	const char *name;
+#endif
 } plan_field;
 
 enum { ANY = 0xFFFF, ONLY_0 = 1 };
@@ -86,124 +88,130 @@ enum { ANY = 0xFFFF, ONLY_0 = 1 };
 #define SERVER_RULES (1 << SERVER_MEAN | 1 << SERVER_NORMALIZED)
 #endif
 
+#if ZOFL_WITH_NAMES
+#define NAMED(name) , name
+#else
+#define NAMED(name)
+#endif
+
 /* clang-format off */
 static const plan_field plan_fields[] = {
-	{1, STR, 0, 0, ANY, 0, "run"},
-	{2, STR, 0, 0, ANY, 0, "preset"},
-	{3, UINT, 0, 0, ANY, KEPT(scheme), "scheme"},
-	{4, BIN, 0, 0, ANY, 0, "run_key"},
-	{5, UINT63, 0, 0, ANY, KEPT(dim), "dim"},
-	{6, SEGMENTS, 0, 0, ANY, 0, "segments"},
-	{7, CHOICE, 0, 3, 3, KEPT(initial), "initial"},
-	{8, BIN, 0, 0, ANY, 0, "initial_digest"},
-	{9, CHOICE, 0, 0x0B, 0x0B, KEPT(sharing), "sharing"},
-	{10, CHOICE, 0, 0x1F, DISTRIBUTIONS, KEPT(distribution), "distribution"},
-	{11, CHOICE, 0, 0x0F, 0x0F, KEPT(difference), "difference"},
-	{12, FLOAT, 1, 0, ANY, KEPT(mu), "mu"},
-	{13, UINT, 0, 0, ANY, KEPT(steps), "steps"},
-	{14, UINT, 1, 0, ANY, KEPT(perts), "perturbations"},
-	{15, CHOICE, 0, 0x5F, 1 << SGD | 1 << MOMENTUM | 1 << TORCH_MOMENTUM, KEPT(rule), "rule"},
-	{16, FLOAT, 1, 0, ANY, KEPT(beta), "beta"},
-	{17, FLOAT, 1, 0, ANY, KEPT(decay), "weight_decay"},
-	{18, FLOAT, 1, 0, ANY, KEPT(step), "step"},
-	{19, CHOICE, 1, 0x17, 0x17, 0, "step_decay"},
-	{21, POINTS, 1, 0, ANY, KEPT(schedule_perts), "perturbation_schedule"},
-	{22, CHOICE, 0, 7, 1 << MEAN | 1 << RELAY, KEPT(transport), "transport"},
-	{23, CHOICE, 0, 0x0F, 0x0F, 0, "aggregator"},
-	{24, CHOICE, 0, 3, 3, KEPT(weights), "weights"},
-	{25, UINT, 1, 0, ANY, KEPT(max_weight), "max_weight"},
-	{26, FLOAT, 1, 0, ANY, KEPT(max_scalar), "max_scalar"},
-	{27, CHOICE, 0, 3, 3, KEPT(roster), "roster"},
-	{28, UINT, 1, 0, ANY, 0, "members"},
-	{29, UINT, 1, 0, ANY, KEPT(target), "target"},
-	{30, FLOAT, 1, 0, ANY, KEPT(over_sample), "over_sample"},
-	{31, UINT, 1, 0, ANY, 0, "quorum"},
-	{32, UINT, 1, 0, ANY, KEPT(deadline), "deadline"},
-	{33, UINT, 1, 0, ANY, 0, "max_attempts"},
-	{34, UINT, 1, 0, ANY, KEPT(reannounce), "reannounce"},
-	{35, UINT, 1, 0, ANY, 0, "announce_budget"},
-	{36, UINT, 0, 0, ANY, KEPT(shards), "shards"},
-	{37, UINT, 1, 0, ANY, KEPT(batch), "batch"},
-	{38, UINT, 1, 0, ANY, KEPT(eval_every), "eval_every"},
-	{39, UINT, 1, 0, ANY, KEPT(eval_count), "eval_count"},
-	{40, NAMES, 0, 0, ANY, KEPT(metrics), "metrics"},
-	{41, UINT, 1, 0, ANY, KEPT(digest_every), "digest_every"},
-	{42, UINT63, 1, 0, ANY, KEPT(rounds), "rounds"},
-	{43, STR, 1, 0, ANY, 0, "stop_metric"},
-	{44, CHOICE, 1, 3, 3, 0, "stop_when"},
-	{45, FLOAT, 1, 0, ANY, 0, "stop_value"},
-	{46, FLOAT, 1, 0, ANY, 0, "diverge"},
-	{47, BIN, 0, 0, ANY, 0, "key_check"},
-	{48, UINT, 0, 0, ONLY_0, 0, "subspace_moves"},
-	{49, FLOAT, 1, 0, ONLY_0, 0, "subspace_share"},
-	{50, UINT, 0, 0, ONLY_0, 0, "pool"},
-	{51, UINT, 0, 0, ONLY_0, 0, "rebase"},
-	{52, FLOAT, 1, 0, ANY, KEPT(prox), "prox"},
-	{53, CHOICE, 0, 0x17, 1, 0, "control"},
-	{54, CHOICE, 0, 0x0D7F, SERVER_RULES, KEPT(server_rule), "server_rule"},
-	{55, FLOAT, 1, 0, ONLY_0, 0, "server_step"},
-	{56, FLOAT, 1, 0, ANY, KEPT(beta1), "server_beta1"},
-	{57, FLOAT, 1, 0, ANY, KEPT(beta2), "server_beta2"},
-	{58, FLOAT, 1, 0, ONLY_0, 0, "server_epsilon"},
-	{59, FLOAT, 0, 0, ONLY_0, 0, "server_v0"},
-	{60, CHOICE, 0, 0x3B, 0x3B, KEPT(precision), "precision"},
-	{61, FLOAT, 1, 0, ANY, 0, "trim"},
-	{62, FLOAT, 1, 0, ANY, 0, "clip"},
-	{63, UINT, 1, 0, ONLY_0, 0, "dense_keep"},
-	{64, BOXES, 0, 0, ANY, KEPT(nboxes), "boxes"},
-	{65, FLOAT, 1, 0, ONLY_0, 0, "beta2"},
-	{66, FLOAT, 1, 0, ONLY_0, 0, "epsilon"},
-	{67, CHOICE, 0, 3, 1, 0, "estimator"},
-	{68, UINT, 0, 0, ONLY_0, 0, "features"},
-	{70, FLOAT, 0, 0, ONLY_0, 0, "length_scale"},
-	{71, FLOAT, 0, 0, ONLY_0, 0, "noise"},
-	{72, UINT, 0, 0, ONLY_0, 0, "window"},
-	{74, UINT, 1, 0, ONLY_0, 0, "active"},
-	{75, UINT, 1, 0, ONLY_0, 0, "around"},
-	{76, UINT, 1, 0, ONLY_0, 0, "candidates"},
-	{77, FLOAT, 1, 0, ONLY_0, 0, "radius"},
-	{78, CHOICE, 1, 0x0F, 1, 0, "correction"},
-	{79, CHOICE, 1, 3, 1, 0, "correction_at"},
-	{80, FLOAT, 1, 0, ONLY_0, 0, "heterogeneity"},
-	{82, UINT, 1, 0, ANY, KEPT(late), "late"},
-	{86, CHOICE, 1, 3, 3, 0, "async"},
-	{89, FLOAT, 1, 0, ANY, 0, "floor"},
-	{90, FLOAT, 1, 0, ANY, KEPT(server_decay), "server_decay"},
-	{91, CHOICE, 0, 3, 3, KEPT(step_auto), "step_auto"},
-	{92, CHOICE, 1, 3, 3, KEPT(mu_auto), "mu_auto"},
-	{93, CHOICE, 0, 0x0F, 0x0F, KEPT(groups), "groups"},
-	{94, UINT, 1, 0, ANY, KEPT(group_size), "group_size"},
-	{95, UINT, 1, 0, ANY, KEPT(regroup), "regroup"},
-	{96, UINT, 0, 0, ONLY_0, 0, "classes"},
-	{98, FLOAT, 0, 0, ONLY_0, 0, "dp_clip"},
-	{99, FLOAT, 0, 0, ONLY_0, 0, "dp_noise"},
-	{100, CHOICE, 0, 3, 1, 0, "dp_by"},
-	{101, FLOAT, 0, 0, ONLY_0, 0, "dp_delta"},
-	{102, FLOAT, 1, 0, ANY, 0, "bound"},
-	{103, FLOAT, 1, 0, ANY, 0, "claim_bound"},
-	{104, UINT, 1, 0, ANY, 0, "trust"},
-	{105, CHOICE, 0, 3, 3, KEPT(key_scheme), "key_scheme"},
-	{106, CHOICE, 0, 3, 1, 0, "secure"},
-	{107, FLOAT, 0, 0, ONLY_0, 0, "secure_range"},
-	{108, CHOICE, 0, 3, 1, 0, "dp_of"},
-	{109, NAMES, 1, 0, ANY, 0, "roots"},
-	{110, CHOICE, 0, 3, 1, 0, "cohort"},
-	{111, CHOICE, 0, 3, 1, 0, "secure_lists"},
-	{112, CHOICE, 0, 3, 1, 0, "prior"},
-	{113, CHOICE, 0, 3, 1, 0, "length_fit"},
-	{114, FLOAT, 1, 0, ANY, KEPT(loss_unit), "loss_unit"},
-	{115, UINT, 1, 0, ANY, 0, "liars"},
-	{116, STR, 1, 0, ANY, 0, "best"},
-	{117, CHOICE, 1, 7, 7, 0, "best_when"},
-	{118, UINT, 0, 0, ONLY_0, 0, "columns"},
-	{119, COLUMNS, 1, 0, ONLY_0, 0, "stats"},
-	{120, FLOAT, 1, 0, ANY, 0, "min_delta"},
-	{121, UINT, 1, 0, ANY, 0, "patience"},
-	{122, CHOICE, 0, 3, 3, KEPT(covariance), "covariance"},
-	{123, CHOICE, 1, 3, 3, KEPT(perts_auto), "perturbations_auto"},
-	{124, UINT, 1, 0, ANY, KEPT(restarts), "restarts"},
-	{126, CHOICE, 1, 3, 3, 0, "close"},
-	{129, UINT, 0, 0, ANY, KEPT(step_after), "step_after"},
+	{1, STR, 0, 0, ANY, 0 NAMED("run")},
+	{2, STR, 0, 0, ANY, 0 NAMED("preset")},
+	{3, UINT, 0, 0, ANY, KEPT(scheme) NAMED("scheme")},
+	{4, BIN, 0, 0, ANY, 0 NAMED("run_key")},
+	{5, UINT63, 0, 0, ANY, KEPT(dim) NAMED("dim")},
+	{6, SEGMENTS, 0, 0, ANY, 0 NAMED("segments")},
+	{7, CHOICE, 0, 3, 3, KEPT(initial) NAMED("initial")},
+	{8, BIN, 0, 0, ANY, 0 NAMED("initial_digest")},
+	{9, CHOICE, 0, 0x0B, 0x0B, KEPT(sharing) NAMED("sharing")},
+	{10, CHOICE, 0, 0x1F, DISTRIBUTIONS, KEPT(distribution) NAMED("distribution")},
+	{11, CHOICE, 0, 0x0F, 0x0F, KEPT(difference) NAMED("difference")},
+	{12, FLOAT, 1, 0, ANY, KEPT(mu) NAMED("mu")},
+	{13, UINT, 0, 0, ANY, KEPT(steps) NAMED("steps")},
+	{14, UINT, 1, 0, ANY, KEPT(perts) NAMED("perturbations")},
+	{15, CHOICE, 0, 0x5F, 1 << SGD | 1 << MOMENTUM | 1 << TORCH_MOMENTUM, KEPT(rule) NAMED("rule")},
+	{16, FLOAT, 1, 0, ANY, KEPT(beta) NAMED("beta")},
+	{17, FLOAT, 1, 0, ANY, KEPT(decay) NAMED("weight_decay")},
+	{18, FLOAT, 1, 0, ANY, KEPT(step) NAMED("step")},
+	{19, CHOICE, 1, 0x17, 0x17, 0 NAMED("step_decay")},
+	{21, POINTS, 1, 0, ANY, KEPT(schedule_perts) NAMED("perturbation_schedule")},
+	{22, CHOICE, 0, 7, 1 << MEAN | 1 << RELAY, KEPT(transport) NAMED("transport")},
+	{23, CHOICE, 0, 0x0F, 0x0F, 0 NAMED("aggregator")},
+	{24, CHOICE, 0, 3, 3, KEPT(weights) NAMED("weights")},
+	{25, UINT, 1, 0, ANY, KEPT(max_weight) NAMED("max_weight")},
+	{26, FLOAT, 1, 0, ANY, KEPT(max_scalar) NAMED("max_scalar")},
+	{27, CHOICE, 0, 3, 3, KEPT(roster) NAMED("roster")},
+	{28, UINT, 1, 0, ANY, 0 NAMED("members")},
+	{29, UINT, 1, 0, ANY, KEPT(target) NAMED("target")},
+	{30, FLOAT, 1, 0, ANY, KEPT(over_sample) NAMED("over_sample")},
+	{31, UINT, 1, 0, ANY, 0 NAMED("quorum")},
+	{32, UINT, 1, 0, ANY, KEPT(deadline) NAMED("deadline")},
+	{33, UINT, 1, 0, ANY, 0 NAMED("max_attempts")},
+	{34, UINT, 1, 0, ANY, KEPT(reannounce) NAMED("reannounce")},
+	{35, UINT, 1, 0, ANY, 0 NAMED("announce_budget")},
+	{36, UINT, 0, 0, ANY, KEPT(shards) NAMED("shards")},
+	{37, UINT, 1, 0, ANY, KEPT(batch) NAMED("batch")},
+	{38, UINT, 1, 0, ANY, KEPT(eval_every) NAMED("eval_every")},
+	{39, UINT, 1, 0, ANY, KEPT(eval_count) NAMED("eval_count")},
+	{40, NAMES, 0, 0, ANY, KEPT(metrics) NAMED("metrics")},
+	{41, UINT, 1, 0, ANY, KEPT(digest_every) NAMED("digest_every")},
+	{42, UINT63, 1, 0, ANY, KEPT(rounds) NAMED("rounds")},
+	{43, STR, 1, 0, ANY, 0 NAMED("stop_metric")},
+	{44, CHOICE, 1, 3, 3, 0 NAMED("stop_when")},
+	{45, FLOAT, 1, 0, ANY, 0 NAMED("stop_value")},
+	{46, FLOAT, 1, 0, ANY, 0 NAMED("diverge")},
+	{47, BIN, 0, 0, ANY, 0 NAMED("key_check")},
+	{48, UINT, 0, 0, ONLY_0, 0 NAMED("subspace_moves")},
+	{49, FLOAT, 1, 0, ONLY_0, 0 NAMED("subspace_share")},
+	{50, UINT, 0, 0, ONLY_0, 0 NAMED("pool")},
+	{51, UINT, 0, 0, ONLY_0, 0 NAMED("rebase")},
+	{52, FLOAT, 1, 0, ANY, KEPT(prox) NAMED("prox")},
+	{53, CHOICE, 0, 0x17, 1, 0 NAMED("control")},
+	{54, CHOICE, 0, 0x0D7F, SERVER_RULES, KEPT(server_rule) NAMED("server_rule")},
+	{55, FLOAT, 1, 0, ONLY_0, 0 NAMED("server_step")},
+	{56, FLOAT, 1, 0, ANY, KEPT(beta1) NAMED("server_beta1")},
+	{57, FLOAT, 1, 0, ANY, KEPT(beta2) NAMED("server_beta2")},
+	{58, FLOAT, 1, 0, ONLY_0, 0 NAMED("server_epsilon")},
+	{59, FLOAT, 0, 0, ONLY_0, 0 NAMED("server_v0")},
+	{60, CHOICE, 0, 0x3B, 0x3B, KEPT(precision) NAMED("precision")},
+	{61, FLOAT, 1, 0, ANY, 0 NAMED("trim")},
+	{62, FLOAT, 1, 0, ANY, 0 NAMED("clip")},
+	{63, UINT, 1, 0, ONLY_0, 0 NAMED("dense_keep")},
+	{64, BOXES, 0, 0, ANY, KEPT(nboxes) NAMED("boxes")},
+	{65, FLOAT, 1, 0, ONLY_0, 0 NAMED("beta2")},
+	{66, FLOAT, 1, 0, ONLY_0, 0 NAMED("epsilon")},
+	{67, CHOICE, 0, 3, 1, 0 NAMED("estimator")},
+	{68, UINT, 0, 0, ONLY_0, 0 NAMED("features")},
+	{70, FLOAT, 0, 0, ONLY_0, 0 NAMED("length_scale")},
+	{71, FLOAT, 0, 0, ONLY_0, 0 NAMED("noise")},
+	{72, UINT, 0, 0, ONLY_0, 0 NAMED("window")},
+	{74, UINT, 1, 0, ONLY_0, 0 NAMED("active")},
+	{75, UINT, 1, 0, ONLY_0, 0 NAMED("around")},
+	{76, UINT, 1, 0, ONLY_0, 0 NAMED("candidates")},
+	{77, FLOAT, 1, 0, ONLY_0, 0 NAMED("radius")},
+	{78, CHOICE, 1, 0x0F, 1, 0 NAMED("correction")},
+	{79, CHOICE, 1, 3, 1, 0 NAMED("correction_at")},
+	{80, FLOAT, 1, 0, ONLY_0, 0 NAMED("heterogeneity")},
+	{82, UINT, 1, 0, ANY, KEPT(late) NAMED("late")},
+	{86, CHOICE, 1, 3, 3, 0 NAMED("async")},
+	{89, FLOAT, 1, 0, ANY, 0 NAMED("floor")},
+	{90, FLOAT, 1, 0, ANY, KEPT(server_decay) NAMED("server_decay")},
+	{91, CHOICE, 0, 3, 3, KEPT(step_auto) NAMED("step_auto")},
+	{92, CHOICE, 1, 3, 3, KEPT(mu_auto) NAMED("mu_auto")},
+	{93, CHOICE, 0, 0x0F, 0x0F, KEPT(groups) NAMED("groups")},
+	{94, UINT, 1, 0, ANY, KEPT(group_size) NAMED("group_size")},
+	{95, UINT, 1, 0, ANY, KEPT(regroup) NAMED("regroup")},
+	{96, UINT, 0, 0, ONLY_0, 0 NAMED("classes")},
+	{98, FLOAT, 0, 0, ONLY_0, 0 NAMED("dp_clip")},
+	{99, FLOAT, 0, 0, ONLY_0, 0 NAMED("dp_noise")},
+	{100, CHOICE, 0, 3, 1, 0 NAMED("dp_by")},
+	{101, FLOAT, 0, 0, ONLY_0, 0 NAMED("dp_delta")},
+	{102, FLOAT, 1, 0, ANY, 0 NAMED("bound")},
+	{103, FLOAT, 1, 0, ANY, 0 NAMED("claim_bound")},
+	{104, UINT, 1, 0, ANY, 0 NAMED("trust")},
+	{105, CHOICE, 0, 3, 3, KEPT(key_scheme) NAMED("key_scheme")},
+	{106, CHOICE, 0, 3, 1, 0 NAMED("secure")},
+	{107, FLOAT, 0, 0, ONLY_0, 0 NAMED("secure_range")},
+	{108, CHOICE, 0, 3, 1, 0 NAMED("dp_of")},
+	{109, NAMES, 1, 0, ANY, 0 NAMED("roots")},
+	{110, CHOICE, 0, 3, 1, 0 NAMED("cohort")},
+	{111, CHOICE, 0, 3, 1, 0 NAMED("secure_lists")},
+	{112, CHOICE, 0, 3, 1, 0 NAMED("prior")},
+	{113, CHOICE, 0, 3, 1, 0 NAMED("length_fit")},
+	{114, FLOAT, 1, 0, ANY, KEPT(loss_unit) NAMED("loss_unit")},
+	{115, UINT, 1, 0, ANY, 0 NAMED("liars")},
+	{116, STR, 1, 0, ANY, 0 NAMED("best")},
+	{117, CHOICE, 1, 7, 7, 0 NAMED("best_when")},
+	{118, UINT, 0, 0, ONLY_0, 0 NAMED("columns")},
+	{119, COLUMNS, 1, 0, ONLY_0, 0 NAMED("stats")},
+	{120, FLOAT, 1, 0, ANY, 0 NAMED("min_delta")},
+	{121, UINT, 1, 0, ANY, 0 NAMED("patience")},
+	{122, CHOICE, 0, 3, 3, KEPT(covariance) NAMED("covariance")},
+	{123, CHOICE, 1, 3, 3, KEPT(perts_auto) NAMED("perturbations_auto")},
+	{124, UINT, 1, 0, ANY, KEPT(restarts) NAMED("restarts")},
+	{126, CHOICE, 1, 3, 3, 0 NAMED("close")},
+	{129, UINT, 0, 0, ANY, KEPT(step_after) NAMED("step_after")},
 };
 /* clang-format on */
 
@@ -661,6 +669,7 @@ static void put_text(text *t, const char *s) {
 	put_bytes(t, s, strlen(s));
 }
 
+#if ZOFL_WITH_NAMES
 /* The choices of the fields of which a build may lack some, by number. */
 static const struct {
 	uint8_t number;
@@ -703,6 +712,8 @@ static void put_choice(text *t, const plan_field *f, uint8_t choice) {
 	const char *names = choices_of(f->number), *name;
 	size_t size;
 	int first = 1;
+	if (!names)
+		return;
 	put_text(t, " is ");
 	name = nth_name(names, choice, &size);
 	put_bytes(t, name, size);
@@ -718,6 +729,32 @@ static void put_choice(text *t, const plan_field *f, uint8_t choice) {
 	}
 }
 
+static void put_field(text *t, const plan_field *f) {
+	put_text(t, f->name);
+}
+#else
+static void put_number(text *t, uint32_t v) {
+	char digits[10];
+	size_t i = sizeof digits;
+	do
+		digits[--i] = (char)('0' + v % 10);
+	while ((v /= 10) > 0);
+	put_bytes(t, digits + i, sizeof digits - i);
+}
+
+static void put_field(text *t, const plan_field *f) {
+	put_text(t, "field ");
+	put_number(t, f->number);
+}
+
+static void put_choice(text *t, const plan_field *f, uint8_t choice) {
+	(void)f;
+	put_text(t, " is ");
+	put_number(t, choice);
+	put_text(t, ", which this build has not");
+}
+#endif
+
 /* Why judge refused p; the length of the text, 0 where it did not. */
 static int plan_explain(const zofl_plan *p, char *out, size_t room) {
 	text t = {out, room, 0};
@@ -725,12 +762,12 @@ static int plan_explain(const zofl_plan *p, char *out, size_t room) {
 	if (!f)
 		return 0;
 	put_text(&t, "plan: ");
-	put_text(&t, f->name);
+	put_field(&t, f);
 	if (!p->unsupported && f->number == F_INITIAL_DIGEST)
 		put_text(&t, " is not of the parameters that this device gives");
 	else if (!p->unsupported)
 		put_text(&t, " is missing, or does not fit the other fields: no run can have this plan");
-	else if (f->form == CHOICE && choices_of(f->number))
+	else if (f->form == CHOICE)
 		put_choice(&t, f, p->choice);
 	else if (f->number == F_SEGMENTS)
 		put_text(&t, " are more than this build has room for, or of normal numbers");

@@ -57,10 +57,10 @@ generated() {
 # warnings CC FLAG...: none, with all parts and without each.
 warnings() {
 	local part
-	for part in '' NORMAL CMA STATE SIMD; do
+	for part in '' NORMAL CMA STATE SIMD NAMES; do
 		"$@" "${strict[@]}" -Ic -O2 ${part:+-DZOFL_WITH_$part=0} -c -o "$work/o" "$work/zofl.c"
 	done
-	"$@" "${strict[@]}" -Ic -O2 -DZOFL_WITH_{NORMAL,CMA,STATE,SIMD}=0 -c -o "$work/o" "$work/zofl.c"
+	"$@" "${strict[@]}" -Ic -O2 -DZOFL_WITH_{NORMAL,CMA,STATE,SIMD,NAMES}=0 -c -o "$work/o" "$work/zofl.c"
 }
 gcc_warnings() {
 	warnings gcc
