@@ -70,6 +70,8 @@ const char *zofl_error(int code);
 /* ZOFL_OK, or ZOFL_ARITHMETIC: fused multiply-add, subnormal numbers flushed to zero, another
    rounding than to nearest, excess precision. It takes some milliseconds at most. */
 int zofl_selftest(void);
+/* What zofl_selftest finds, and what to do about it, in English; NULL where it passes. */
+const char *zofl_fault(void);
 
 /* ---- directions: docs/prng.md ---- */
 
