@@ -51,7 +51,7 @@ static int simplifies(void) {
 }
 
 /* Subnormal numbers flushed to zero, as operands or as results. */
-static int flushes(void) {
+static int flushes_subnormals(void) {
 	float least = f32_of(1), normal_least = f32_of(0x00800000u), half = f32_of(0x3F000000u);
 	double least64 = f64_of(1), normal64 = f64_of(0x0010000000000000u), wide = least;
 	volatile float narrow = (float)f64_of(0x36A0000000000000u); /* 2^-149 */
@@ -169,7 +169,7 @@ static int units_differ(void) {
 }
 
 const char *zofl_fault(void) {
-	if (flushes())
+	if (flushes_subnormals())
 		return "subnormal numbers are flushed to zero: was a part of the program compiled or "
 		       "linked with -ffast-math?";
 	if (rounds_else())

@@ -114,7 +114,7 @@ emulated() {
 # memory: nothing is read before it is written.
 memory() { suite '' clang -std=c99 -O1 -g -fsanitize=memory -fno-sanitize-recover=all; }
 bits32() { suite '' gcc -std=c99 -O2 -m32 -msse2 -mfpmath=sse; }
-s390x() { suite qemu-s390x-static s390x-linux-gnu-gcc -std=c99 -O2 -static; }
+s390x() { suite qemu-s390x-static s390x-linux-gnu-gcc -std=gnu99 -O2 -static; }
 arm64() { suite qemu-aarch64-static aarch64-linux-gnu-gcc -std=c99 -O2 -static; }
 armv7() { suite qemu-arm-static arm-linux-gnueabihf-gcc -std=c99 -O2 -static; }
 
@@ -142,7 +142,13 @@ wrong_flags() {
 	selftest passed '' clang -std=c99 -O2
 	selftest passed '' gcc -std=gnu99 -ffp-contract=off -O3 -march=native
 	selftest failed '' gcc -std=c99 -O2 -funsafe-math-optimizations # it links code that flushes
-	selftest failed qemu-aarch64-static aarch64-linux-gnu-gcc -std=gnu99 -O2 -static # it fuses
+	selftest failed '' gcc -std=c99 -O2 -fassociative-math -fno-signed-zeros -fno-trapping-math
+	selftest failed '' gcc -std=c99 -O2 -freciprocal-math
+	selftest failed '' gcc -std=c99 -O2 -ffinite-math-only
+	selftest passed qemu-aarch64-static aarch64-linux-gnu-gcc -std=gnu99 -O2 -static
+	selftest passed qemu-s390x-static s390x-linux-gnu-gcc -std=gnu99 -O2 -static
+	sed -i '/^#pragma/d' "$work/zofl.c" # which forbid to fuse
+	selftest failed qemu-aarch64-static aarch64-linux-gnu-gcc -std=gnu99 -O2 -static
 	selftest failed qemu-s390x-static s390x-linux-gnu-gcc -std=gnu99 -O2 -static
 	! grep -qw fma /proc/cpuinfo || selftest failed '' gcc -std=gnu99 -O2 -mfma
 }
