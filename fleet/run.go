@@ -205,7 +205,7 @@ func (r *run) record(e report.Event) error {
 	case report.Surveyed:
 		r.result.Found = append(r.result.Found, e.Survey)
 		r.round.Queries += uint64(e.Contributors) * survey.Named(e.Survey.Kind).Queries(r.plan)
-		if e.Survey.Kind == survey.Mu.String() && r.plan.ServerRule != plan.ServerCMA {
+		if e.Survey.Kind == survey.Mu.String() {
 			r.round.Mu = e.Survey.Value
 		}
 	case report.RunPaused:

@@ -3,7 +3,6 @@ package report
 import (
 	"github.com/zofl/zofl/plan/dp"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/survey"
 )
 
 // A State is the present activity of a coordinator.
@@ -48,10 +47,10 @@ type Status struct {
 	Waits      string // for how many devices the run waits, and how to continue without them
 
 	// The open round.
-	Phase         uint8       // 1 or 2 where rounds have two phases, 0 otherwise
-	Survey        survey.Kind // what it asks for instead of a round's scalars; None: for scalars
+	Phase         uint8  // 1 or 2 where rounds have two phases, 0 otherwise
+	Survey        string // what it finds: step, mu, sigma, sketch or columns; "": it trains
 	Attempt       uint32
-	Asked         uint32 // devices of the attempt's cohort, on a listed roster
+	Asked         uint32 // devices of the attempt's cohort, about as many on an open roster
 	Contributions uint32
 	Declines      uint32 // in this attempt
 	Uploads       uint32 // vectors that have arrived in part

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -141,6 +142,13 @@ func TestNames(t *testing.T) {
 	for _, k := range []survey.Kind{survey.None, survey.Step, survey.Mu, survey.Sketch} {
 		if got := survey.Named(k.String()); got != k {
 			t.Errorf("%q: kind %d, want %d", k, got, k)
+		}
+	}
+	p := &plan.Plan{ServerFields: plan.ServerFields{ServerRule: plan.ServerCMA}}
+	for _, k := range []survey.Kind{survey.Step, survey.Mu} {
+		name := k.NameIn(p)
+		if got := survey.Named(name); got != k || (name == "sigma") != (k == survey.Mu) {
+			t.Errorf("of cma: kind %d, %q, want %d", got, name, k)
 		}
 	}
 	for _, name := range []string{"", "unknown", "groups", "Mu"} {

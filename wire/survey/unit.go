@@ -7,8 +7,25 @@ import (
 	"github.com/zofl/zofl/plan"
 )
 
-// Named returns the kind whose [Kind.String] is name, or None.
-func Named(name string) Kind { return Kind(max(slices.Index(names, name), 0)) }
+// FirstSigma is the name of a survey of kind [Mu] that finds the first sigma of a plan with
+// server_rule=cma.
+const FirstSigma = "sigma"
+
+// NameIn returns the name of a kind in the run of a plan: what the survey finds.
+func (k Kind) NameIn(p *plan.Plan) string {
+	if k == Mu && p.ServerRule == plan.ServerCMA {
+		return FirstSigma
+	}
+	return k.String()
+}
+
+// Named returns the kind whose [Kind.String] or [Kind.NameIn] is name, or None.
+func Named(name string) Kind {
+	if name == FirstSigma {
+		return Mu
+	}
+	return Kind(max(slices.Index(names, name), 0))
+}
 
 // Sigma says whether devices have still to find the first sigma of a plan with server_rule=cma,
 // from the losses of [Mu]. Within boxes their sides tell it.

@@ -23,7 +23,7 @@ const near = 4
 // medians over the devices. If no loss differs from another, Value is 0.
 func FirstSigma(values [][]float32) (s survey.Result, b Bend) {
 	distances := survey.Distances()
-	s.Kind, s.Answers = survey.Mu.String(), uint32(len(values))
+	s.Kind, s.Answers = survey.FirstSigma, uint32(len(values))
 	odds, evens := make([]float64, len(distances)), make([]float64, len(distances))
 	for i, at := range distances {
 		odds[i] = math.Abs(middle(values, 1+i))

@@ -53,7 +53,8 @@ func TestFirstSigma(t *testing.T) {
 			values = append(values, answer(f))
 		}
 		got, _ := FirstSigma(values)
-		if v := float64(got.Value); !(v >= c.low && v <= c.high) || got.Why == "" {
+		if v := float64(got.Value); !(v >= c.low && v <= c.high) || got.Why == "" ||
+			got.Kind != survey.FirstSigma {
 			t.Errorf("%s: sigma %v, %q, want %v to %v", c.name, got.Value, got.Why, c.low, c.high)
 		}
 	}

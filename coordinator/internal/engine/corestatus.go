@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/plan/dp"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // Status returns a copy of the run's status.
@@ -56,8 +57,14 @@ func (c *Core) Status() report.Status {
 		s.Members = uint32(min(c.cohort.Rate.Population, 1<<32-1))
 	}
 	if c.phase() == collecting {
-		s.Phase, s.Attempt, s.Survey = c.round.phase, c.cohort.Attempt.Number, c.round.survey
+		s.Phase, s.Attempt = c.round.phase, c.cohort.Attempt.Number
+		if c.round.survey != survey.None {
+			s.Survey = c.round.survey.NameIn(&c.Plan)
+		}
 		s.Asked, s.Contributions = c.cohort.Asked(), c.collected()
+		if c.cohort.Roster.Open {
+			s.Asked = c.cohort.AskedAbout()
+		}
 		s.Declines = c.cohort.Answers.Declines
 	}
 	if r := c.votes.reference; r.N > 0 {

@@ -161,7 +161,7 @@ func TestAskedOfOpenRoster(t *testing.T) {
 		for i := range 200 {
 			if i >= 100 { // all devices have contributed
 				asked += len(y.answers())
-				told += int(y.c.cohort.AskedAbout())
+				told += int(y.c.Status().Asked)
 			}
 			y.round()
 		}

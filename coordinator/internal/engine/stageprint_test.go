@@ -235,7 +235,7 @@ func (s *stage) printStatus() {
 	if v.Phase > 0 {
 		fmt.Fprintf(&s.out, "  phase %d\n", v.Phase)
 	}
-	if v.Survey != survey.None {
+	if v.Survey != "" {
 		fmt.Fprintf(&s.out, "  asks for %v\n", v.Survey)
 	}
 	for _, d := range v.Digests {

@@ -48,7 +48,7 @@ type Status struct {
 	Waits string `json:"waits,omitempty"`
 
 	Phase         uint8  `json:"phase,omitempty"`  // of the open round: 1 or 2 if rounds have two
-	Survey        string `json:"survey,omitempty"` // the round asks for mu, step or sketch
+	Survey        string `json:"survey,omitempty"` // as in report.Status
 	Attempt       uint32 `json:"attempt"`
 	Asked         uint32 `json:"asked"`
 	Contributions uint32 `json:"contributions"`
@@ -149,7 +149,7 @@ func StatusOf(s report.Status) Status {
 		LogError: s.LogError, CatchUpError: s.CatchUpError, ObjectError: s.ObjectError,
 		N: s.N, Rounds: s.Rounds, Epoch: s.Epoch, Key: s.Key, Members: s.Members,
 		Present: s.Present, Waits: s.Waits,
-		Phase: s.Phase, Attempt: s.Attempt, Asked: s.Asked,
+		Phase: s.Phase, Survey: s.Survey, Attempt: s.Attempt, Asked: s.Asked,
 		Contributions: s.Contributions, Declines: s.Declines, Uploads: s.Uploads,
 		Loss: s.Loss, Privacy: s.Privacy, Planned: s.Planned, Best: s.Best,
 		Counters: s.Counters, Dropped: s.Counters.Dropped(),
@@ -159,9 +159,6 @@ func StatusOf(s report.Status) Status {
 	for i := range s.Offenders {
 		o := &s.Offenders[i]
 		out.Offenders = append(out.Offenders, Offender{o.ID, o.Refused, o.Faulty})
-	}
-	if s.Survey != survey.None {
-		out.Survey = s.Survey.String()
 	}
 	if s.End != nil {
 		out.End = s.End.Reason.String()
@@ -198,18 +195,20 @@ func (s *Status) Warnings() (lines []string) {
 // Asks returns "" if the round asks for scalars.
 func (s *Status) Asks() string {
 	what := s.Survey
-	switch survey.Named(s.Survey) {
-	case survey.Mu:
+	switch s.Survey {
+	case survey.Mu.String():
 		what = "losses to find mu"
-	case survey.Step:
+	case survey.FirstSigma:
+		what = "losses to find the first sigma"
+	case survey.Step.String():
 		what = "losses to find the step"
-	case survey.Sketch:
+	case survey.Sketch.String():
 		what = "slopes to group devices by"
 	}
 	switch {
 	case what == "":
 		return ""
-	case s.Asked == 0: // on an open roster
+	case s.Asked == 0: // nobody knows, on an open roster
 		return fmt.Sprintf("%s; answers so far: %d", what, s.Contributions)
 	}
 	return fmt.Sprintf("%s; answers so far: %d of %d", what, s.Contributions, s.Asked)

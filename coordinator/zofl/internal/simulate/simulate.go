@@ -18,6 +18,7 @@ import (
 	"github.com/zofl/zofl/fleet"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/plancheck"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // mostRuns bounds the runs of one command.
@@ -279,8 +280,8 @@ func outcome(ctx context.Context, r *Run, result *fleet.Result, err error) Outco
 		o.Queries, o.Ended = result.Queries, result.Ended
 		for _, f := range result.Found {
 			of := f.Kind
-			if r.Plan.ServerRule == plan.ServerCMA {
-				of = "step" // its first sigma, by the losses that find mu elsewhere
+			if of == survey.FirstSigma {
+				of = "step" // the field that has it
 			}
 			o.Found = append(o.Found, Found{of, single(f.Value), f.Why})
 		}

@@ -15,7 +15,7 @@ import (
 func TestPrintStatus(t *testing.T) {
 	status := operate.StatusOf(report.Status{Run: "kitchen", State: report.Ended,
 		End:   &wire.End{Reason: wire.EndDiverged},
-		Phase: 2, Survey: survey.Mu, Asked: 3, Contributions: 1, Uploads: 2, ObjectError: "disk full",
+		Phase: 2, Survey: survey.Mu.String(), Asked: 3, Contributions: 1, Uploads: 2, ObjectError: "disk full",
 		Unjudged: true, Participation: report.Participation{Asked: 13, Counted: 6, Devices: 24,
 			Fewest: 28, Median: 151, Most: 184},
 		Digests: []report.DigestReports{{N: 64, Reporters: 1,
