@@ -338,3 +338,25 @@ func TestCMARestartsWithinQueries(t *testing.T) {
 		}
 	}
 }
+
+// TestCMAFarTooWide: where no candidate has a loss, because sigma is far too large, sigma shrinks
+// until candidates have one.
+func TestCMAFarTooWide(t *testing.T) {
+	learns(t)
+	device := objective.Func(2,
+		func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
+			a, b := float64(x[0])-3, float64(x[1])+1
+			if a*a+b*b > 100 {
+				return math.Inf(1), nil
+			}
+			return a*a + b*b, nil
+		})
+	p := cmaPlan(t, 1, 2, 3000, 1)
+	result, err := fleet.Run(t.Context(), p, []objective.Objective{device}, fleet.Options{Rounds: 60})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x := result.Params; math.Abs(float64(x[0])-3)+math.Abs(float64(x[1])+1) > 1e-3 {
+		t.Errorf("the model is %v, want [3 -1]", x)
+	}
+}

@@ -248,3 +248,10 @@ func Begin(sigma float32) *plan.Change {
 	c.Values.StepSize = sigma
 	return c
 }
+
+// Same returns a change that leaves the plan as it is.
+func Same(p *plan.Plan) *plan.Change {
+	c := &plan.Change{Fields: []uint64{number("perturbations")}}
+	c.Values.Perturbations = p.Perturbations
+	return c
+}

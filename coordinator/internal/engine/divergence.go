@@ -32,12 +32,14 @@ func (c *Core) observe() {
 
 // exploded says, after an attempt, whether the model's numbers have become too large.
 func (c *Core) exploded() bool {
-	if c.Plan.Diverge == 0 || c.round.survey != survey.None ||
-		!c.watch.Exploded(c.cohort.Reasons[:], c.cohort.Reachable) {
-		return false
-	}
+	return c.Plan.Diverge > 0 && c.round.survey == survey.None &&
+		c.watch.Exploded(c.cohort.Reasons[:], c.cohort.Reachable)
+}
+
+// diverged pauses the run.
+func (c *Core) diverged() {
 	c.watch.why = c.watch.Diverged(&c.Plan, &c.Position, c.culprits())
-	return true
+	c.pause(c.watch.why)
 }
 
 // Moved restarts the watch after a rollback, because an operator returned to a better state.

@@ -85,7 +85,9 @@ func (c *Core) closeAttempt() {
 	}
 	switch {
 	case c.exploded():
-		c.pause(c.watch.why)
+		if !c.searchAgain() {
+			c.diverged()
+		}
 	case c.stepping() && c.stepOver():
 	case c.quorum().Enough():
 		c.commitRound()

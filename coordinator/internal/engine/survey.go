@@ -84,16 +84,17 @@ func (c *Core) charges(m presence.Device, current bool) {
 	c.answered(waited)
 }
 
-// searchAgain has devices look again for a value that they found, if nobody can contribute with it.
+// searchAgain has devices look again for a value that they found, or try other points, if nobody
+// can contribute.
 func (c *Core) searchAgain() bool {
 	if c.round.survey != survey.None || c.collected() > 0 {
 		return false
 	}
 	for _, s := range c.policy.Surveys {
-		if change := s.Again(c.cohort.Reasons[:]); change != nil {
+		if change := s.Again(c.cohort.Reasons[:], c.cohort.Reachable); change != nil {
 			c.append(&wire.Record{Kind: wire.KindChange, Change: change}, report.Event{
 				Kind: report.Changed, Fields: fieldsOf(change), Reason: "nobody could contribute" +
-					c.cause() + ": devices look again"})
+					c.cause() + ": devices try again"})
 			return true
 		}
 	}

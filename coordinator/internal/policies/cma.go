@@ -6,6 +6,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/policy"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -13,13 +14,11 @@ import (
 func evolves(s *policy.Set, at *runlog.Position) {
 	lead := cma.New(at)
 	s.Law, s.Requests, s.Knows = lead, lead, append(s.Knows, lead)
-	if at.Plan.StepAuto > 0 {
-		s.Surveys = append(s.Surveys, &firstSigma{at, lead})
-	}
+	s.Surveys = append(s.Surveys, &firstSigma{at, lead})
 }
 
 // A firstSigma is a survey that finds the sigma from which a run begins. Within boxes their sides
-// tell it.
+// tell it. With a plan that has its sigma it only mends rounds in which no candidate has a loss.
 type firstSigma struct {
 	at   *runlog.Position
 	lead *cma.Lead
@@ -34,7 +33,25 @@ func (s *firstSigma) Due(uint64, policy.Members) survey.Kind {
 
 func (s *firstSigma) All() bool { return false }
 
-func (s *firstSigma) Again([]uint32) *plan.Change { return nil }
+// drawn and shrunk bound the records between two rounds in which no candidate had a loss. The first
+// records only have other candidates, because these depend on the record. The others have a sigma
+// an eighth of the plan's, and so on, because the coordinator does not know the replicas' sigma.
+const (
+	drawn  = 2
+	shrunk = 5
+)
+
+func (s *firstSigma) Again(declines []uint32, reachable uint32) *plan.Change {
+	p, tries := &s.at.Plan, s.at.Search().Tries
+	switch {
+	case p.StepSize == 0, 2*uint64(declines[wire.DeclineLoss]) <= uint64(reachable),
+		tries >= drawn+shrunk:
+		return nil
+	case tries < drawn:
+		return cma.Same(p)
+	}
+	return cma.Begin(p.StepSize / 8)
+}
 
 func (s *firstSigma) Done(_ survey.Kind, _ uint64, answers *aggregate.Rows, _ policy.Members,
 ) (found survey.Result, change *plan.Change, ok bool) {

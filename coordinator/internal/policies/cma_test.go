@@ -24,7 +24,7 @@ import (
 const devices = 3
 
 // A reply is what a device answers to a round: the scalars, its least loss, and what it found when
-// it evaluated a candidate again.
+// it evaluated a candidate again. Without scalars the device declines, as no candidate has a loss.
 type reply func(n uint64, device, candidates int) (scalars []float32, loss, again float32)
 
 // A run has an engine whose devices answer at once.
@@ -38,6 +38,7 @@ type run struct {
 	asked  int  // candidates, by the last announcement
 	handed []byte
 	reason string // of the pause
+	now    uint64
 }
 
 func newRun(t *testing.T, reply reply, killed bool, fields ...string) *run {
@@ -82,10 +83,10 @@ func (r *run) lead() {
 	if err != nil {
 		r.Fatal(err)
 	}
-	r.do(r.core.Start(0))
+	r.do(r.core.Start(r.now))
 }
 
-func (r *run) step(in engine.Input) { r.do(r.core.Step(1, in)) }
+func (r *run) step(in engine.Input) { r.do(r.core.Step(r.now, in)) }
 
 // do has the log store what the engine says.
 func (r *run) do(out []engine.Output) {
@@ -137,7 +138,9 @@ func (r *run) answer() {
 		scalars, loss, again := r.reply(n, i, r.asked)
 		reply := wire.Reply{Kind: wire.Contribution, N: n, Tip: r.core.Hash.Tip(), Weight: 1,
 			Loss: loss, Values: wire.AppendScalars(nil, scalars...)}
-		if r.core.Plan.PerturbationsAuto > 0 {
+		if scalars == nil {
+			reply = wire.Reply{Kind: wire.Decline, N: n, Tip: reply.Tip, Reason: wire.DeclineLoss}
+		} else if r.core.Plan.PerturbationsAuto > 0 {
 			reply.Rest = survey.Slope(again)
 		}
 		r.step(engine.Input{Kind: engine.InReply, ID: id, Frame: reply.Append(nil)})
@@ -148,7 +151,14 @@ func (r *run) answer() {
 func (r *run) play(records uint64) {
 	for r.core.End == nil && r.reason == "" && r.core.N < records {
 		before := r.core.N
-		if r.answer(); r.core.N == before {
+		for range r.plan.MaxAttempts {
+			if r.answer(); r.core.N > before || r.reason != "" {
+				break
+			}
+			r.now += uint64(r.plan.Deadline) // they declined
+			r.step(engine.Input{Kind: engine.InTick})
+		}
+		if r.core.N == before && r.reason == "" {
 			r.Fatalf("record %d was not made: %d candidates, %+v", before+1, r.asked,
 				r.core.Status().Counters)
 		}
@@ -326,5 +336,43 @@ func TestBoxes(t *testing.T) {
 	r.play(4)
 	if text := r.text(); !strings.HasPrefix(text, "2 change: step=0.1\n3 round 1") {
 		t.Errorf("records:\n%s", text)
+	}
+}
+
+// TestNoLoss: where no candidate has a loss, the next record has other candidates, and in the end a
+// smaller sigma. Only a run that has none with any sigma pauses. One device of three decides
+// nothing.
+func TestNoLoss(t *testing.T) {
+	for _, c := range []struct{ last, devices int }{{6, 3}, {9, 3}, {99, 3}, {6, 1}} {
+		var texts []string
+		for _, killed := range []bool{false, true} {
+			r := newRun(t, func(n uint64, device, candidates int) ([]float32, float32, float32) {
+				if n >= 5 && n <= uint64(c.last) && device < c.devices {
+					return nil, 0, 0
+				}
+				scalars := make([]float32, candidates)
+				scalars[1] = 1
+				return scalars, 1 / float32(n), 0
+			}, killed, "quorum=1")
+			r.play(14)
+			texts = append(texts, r.text())
+			text, steps := texts[0], strings.Count(texts[0], "step=")
+			same := strings.Count(text, "change: perturbations=6\n")
+			if c.devices < 3 {
+				same, steps = same+2, steps+1
+			}
+			switch {
+			case c.last == 6 && same == 2 && steps <= 1 && r.reason == "":
+			case c.last == 9 && same == 2 && steps == 3 && r.reason == "" &&
+				strings.Contains(text, "step=0.0009765625\n10 round"):
+			case c.last == 99 && same == 2 && steps == 5 && (killed ||
+				strings.Contains(r.reason, "no finite loss (3)")):
+			default:
+				t.Errorf("until record %d: pause %q\n%s", c.last, r.reason, text)
+			}
+		}
+		if texts[0] != texts[1] {
+			t.Errorf("with coordinators that take over:\n%s\nwithout:\n%s", texts[1], texts[0])
+		}
 	}
 }

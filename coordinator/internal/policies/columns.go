@@ -31,7 +31,7 @@ func lacksStats(p *plan.Plan) bool { return p.Columns > 0 && len(p.Stats) == 0 }
 
 func (s *columns) All() bool { return true }
 
-func (s *columns) Again([]uint32) *plan.Change { return nil }
+func (s *columns) Again([]uint32, uint32) *plan.Change { return nil }
 
 func (s *columns) Done(k survey.Kind, _ uint64, answers *aggregate.Rows, _ policy.Members,
 ) (found survey.Result, change *plan.Change, ok bool) {

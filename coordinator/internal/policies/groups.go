@@ -84,7 +84,7 @@ func (s *sketches) Due(_ uint64, m policy.Members) survey.Kind {
 
 func (s *sketches) All() bool { return true }
 
-func (s *sketches) Again([]uint32) *plan.Change { return nil }
+func (s *sketches) Again([]uint32, uint32) *plan.Change { return nil }
 
 func (s *sketches) Done(k survey.Kind, rounds uint64, answers *aggregate.Rows, m policy.Members,
 ) (found survey.Result, change *plan.Change, ok bool) {

@@ -49,7 +49,7 @@ const (
 	mostVain  = 6
 )
 
-func (s *scaling) Again(declines []uint32) *plan.Change {
+func (s *scaling) Again(declines []uint32, _ uint32) *plan.Change {
 	p, all := &s.at.Plan, uint32(0)
 	for _, n := range declines {
 		all += n

@@ -77,10 +77,11 @@ type Survey interface {
 	// ok is false if no value works.
 	Done(k survey.Kind, rounds uint64, answers *aggregate.Rows, m Members) (found survey.Result,
 		change *plan.Change, ok bool)
-	// Again returns a change after which devices look for a value again, if a round failed because of
-	// the value that they found. declines has the number of declines by reason. Nobody contributed.
-	// Again returns nil if the value was not the cause, or if devices have looked often enough.
-	Again(declines []uint32) *plan.Change
+	// Again returns a change after which devices look for a value again, or try other points, if a
+	// round failed because of them. declines has the number of declines by reason, and reachable the
+	// number of devices that the attempt could reach. Nobody contributed. Again returns nil if the
+	// cause was another, or if devices have tried often enough.
+	Again(declines []uint32, reachable uint32) *plan.Change
 }
 
 // A Law computes the step of a round from the round's contributions, and how many perturbations the

@@ -41,7 +41,7 @@ func (a *asking) Due(rounds uint64, _ policy.Members) survey.Kind {
 
 func (a *asking) All() bool { return true }
 
-func (a *asking) Again([]uint32) *plan.Change { return nil }
+func (a *asking) Again([]uint32, uint32) *plan.Change { return nil }
 
 func (a *asking) Done(_ survey.Kind, rounds uint64, rows *aggregate.Rows, _ policy.Members,
 ) (found survey.Result, change *plan.Change, ok bool) {
