@@ -131,9 +131,7 @@ func Run(ctx context.Context, plan *plan.Plan, devices []objective.Objective,
 	}
 	r := &run{plan: copied, original: plan, options: o, objectives: devices,
 		round: Round{Mu: copied.Mu}, result: &Result{Plan: copied, Log: &runlog.Memory{}}}
-	if plan.Best != "" {
-		r.best = runlog.NewBest(plan)
-	}
+	r.attend()
 	if !o.Checked {
 		r.result.Gradient = CheckGradient(ctx, copied, devices, o)
 	}

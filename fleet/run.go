@@ -21,7 +21,6 @@ import (
 	"github.com/zofl/zofl/internal/memstore"
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/plan"
-	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
 
@@ -42,10 +41,27 @@ type run struct {
 	result         *Result
 	best           *runlog.Best // nil: the plan has no Best
 	losses         runlog.LossMean
-	exact          bool      // losses have no noise, so that devices evaluate no candidate again
-	starts         starts    // of a run with restarts
-	round          Round     // the current round
-	began          time.Time // of the round
+	spared         uint64 // queries: where losses have no noise, no candidate is evaluated again
+	starts         starts // of a run with restarts
+	// beside are what few plans need after a round. ends says why the run ends; "": it does not.
+	beside []func(*report.Event) (ends string, err error)
+	round  Round     // the current round
+	began  time.Time // of the round
+}
+
+// attend lists what the plan needs after a round besides.
+func (r *run) attend() {
+	p := r.plan
+	if r.original.Best != "" {
+		r.best = runlog.NewBest(r.original)
+		r.beside = append(r.beside, r.judge)
+	}
+	if p.Restarts > 0 {
+		r.beside = append(r.beside, r.keep)
+	}
+	if r.options.Queries > 0 && (p.Restarts > 0 || p.PerturbationsAuto > 0) {
+		r.beside = append(r.beside, r.spent)
+	}
 }
 
 // A gate is the coordinator's bus. Once the gate is shut, devices receive no further announcement.
@@ -201,7 +217,9 @@ func (r *run) record(e report.Event) error {
 	case report.RolledBack:
 		r.starts.close()
 	case report.Changed:
-		r.exact = r.exact || slices.Contains(e.Fields, "perturbations_auto")
+		if slices.Contains(e.Fields, "perturbations_auto") {
+			r.spared = uint64(r.plan.PerturbationsAuto)
+		}
 	case report.Surveyed:
 		r.result.Found = append(r.result.Found, e.Survey)
 		r.round.Queries += uint64(e.Contributors) * survey.Named(e.Survey.Kind).Queries(r.plan)
@@ -224,10 +242,7 @@ func (r *run) record(e report.Event) error {
 
 // count adds the loss evaluations of a phase's contributors to the round.
 func (r *run) count(e *report.Event, phase uint8) {
-	queries := r.plan.PhaseQueries(phase, e.Perturbations)
-	if r.exact {
-		queries -= uint64(r.plan.PerturbationsAuto)
-	}
+	queries := r.plan.PhaseQueries(phase, e.Perturbations) - r.spared
 	r.round.Queries += uint64(e.Contributors) * queries
 }
 
@@ -242,19 +257,11 @@ func (r *run) done(e *report.Event) error {
 	done.Up, done.Down = totals.Up.Bytes, totals.Down.Bytes
 	done.Bytes, done.Metrics, done.Evaluators = done.Up+done.Down, nil, 0
 	stop, err := r.evaluate(e.N, e.Round == r.plan.Rounds)
-	if err == nil && r.best != nil {
-		var ends string
-		ends, err = r.judge(e)
-		stop = cmp.Or(stop, ends)
+	for _, take := range r.beside {
+		ends, failed := take(e)
+		stop, err = cmp.Or(stop, ends), errors.Join(err, failed)
 	}
 	r.result.Rounds = append(r.result.Rounds, *done)
-	if r.plan.Restarts > 0 && err == nil {
-		err = r.starts.keep(r, e)
-	}
-	if r.spent(e) {
-		stop = cmp.Or(stop, wire.EndRounds.String())
-		r.starts.over = true
-	}
 	if err == nil && r.options.Progress != nil {
 		err = r.options.Progress(*done)
 	}
@@ -266,21 +273,4 @@ func (r *run) done(e *report.Event) error {
 		r.result.Ended, err = stop, ErrStop
 	}
 	return err
-}
-
-// spent says whether the next round might take more evaluations than Options.Queries allow. Noise
-// and restarts give it more candidates than the plan has: up to a tenth more, or twice as many.
-func (r *run) spent(e *report.Event) bool {
-	p := r.plan
-	if r.options.Queries == 0 || p.PerturbationsAuto == 0 && p.Restarts == 0 {
-		return false
-	}
-	next := e.Perturbations
-	if p.PerturbationsAuto > 0 {
-		next += 1 + next/10
-	}
-	if p.Restarts > 0 {
-		next = max(next, 2*e.Perturbations)
-	}
-	return r.round.Queries+uint64(e.Contributors)*p.PhaseQueries(0, next) > r.options.Queries
 }

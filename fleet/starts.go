@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/wire"
 )
 
 // starts keep the best model with which a start of a run with restarts ended. A run that its
@@ -21,10 +22,28 @@ type start struct {
 }
 
 // keep takes the model after a round.
-func (s *starts) keep(r *run, e *report.Event) error {
-	err := r.witness.catchUp(context.Background())
-	s.now = start{slices.Clone(r.witness.replica.Params()), e.Loss}
-	return err
+func (r *run) keep(e *report.Event) (ends string, err error) {
+	err = r.witness.catchUp(context.Background())
+	r.starts.now = start{slices.Clone(r.witness.replica.Params()), e.Loss}
+	return "", err
+}
+
+// spent ends the run where the next round might take more evaluations than Options.Queries allow.
+// Noise and restarts give it more candidates than the plan has: up to a tenth more, or twice as
+// many.
+func (r *run) spent(e *report.Event) (ends string, err error) {
+	p, next := r.plan, e.Perturbations
+	if p.PerturbationsAuto > 0 {
+		next += 1 + next/10
+	}
+	if p.Restarts > 0 {
+		next = max(next, 2*e.Perturbations)
+	}
+	if r.round.Queries+uint64(e.Contributors)*p.PhaseQueries(0, next) <= r.options.Queries {
+		return "", nil
+	}
+	r.starts.over = true
+	return wire.EndRounds.String(), nil
 }
 
 // close ends a start.

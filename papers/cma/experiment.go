@@ -75,21 +75,13 @@ func (t *trial) evaluations() error {
 		if t.Env.Short && (b.dim > 6 || b.loss == "rastrigin" && b.dim > 2) {
 			continue
 		}
-		var counts []int
-		for seed := range uint64(t.seeds) {
+		counts, err := t.counts(20*b.prototype, b.target(), func(seed uint64) (*loss, []string) {
 			l := newLoss(b.loss, b.dim, seed)
-			s := newSearch(l, 20*b.prototype, b.target())
-			p, err := planOf("cma", 1, b.dim, seed, fmt.Sprint("step=", l.sigma),
-				fmt.Sprint("restarts=", l.restarts), "perturbations_auto=off")
-			if err == nil {
-				err = s.run(t.Ctx, p)
-			}
-			if err != nil {
-				return err
-			}
-			if s.reached[0] > 0 {
-				counts = append(counts, s.reached[0])
-			}
+			return l, []string{fmt.Sprint("step=", l.sigma), fmt.Sprint("restarts=", l.restarts),
+				"perturbations_auto=off"}
+		})
+		if err != nil {
+			return err
 		}
 		got := medianOf(counts)
 		t.add(fmt.Sprintf("evaluations to %.0e", b.target()), b.loss, b.dim,
@@ -102,6 +94,27 @@ func (t *trial) evaluations() error {
 			"%d, the prototype %d, pycma %d", got, b.prototype, b.pycma)
 	}
 	return nil
+}
+
+// counts returns the evaluations of the seeds' runs until they reach the target, of those that do
+// within most. next returns the loss of a seed, and the fields of its plan.
+func (t *trial) counts(most int, target float64, next func(seed uint64) (*loss, []string)) (
+	counts []int, err error) {
+	for seed := range uint64(t.seeds) {
+		l, set := next(seed)
+		s := newSearch(l, most, target)
+		p, err := planOf("cma", 1, l.dim, seed, set...)
+		if err == nil {
+			err = s.run(t.Ctx, p)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if s.reached[0] > 0 {
+			counts = append(counts, s.reached[0])
+		}
+	}
+	return counts, nil
 }
 
 // medianOf returns the middle of a list, or zero of an empty one.
@@ -209,8 +222,7 @@ func (t *trial) sigmas() error {
 		scale     float64
 		prototype int
 	}{{1e-4, 1081}, {1, 1108}, {1e4, 1270}} {
-		var counts []int
-		for seed := range uint64(t.seeds) {
+		counts, err := t.counts(20*c.prototype, 1e-8, func(seed uint64) (*loss, []string) {
 			l := newLoss("ell3", 6, seed)
 			at := l.at
 			l.at = func(x []float64) float64 {
@@ -220,17 +232,10 @@ func (t *trial) sigmas() error {
 				}
 				return at(y)
 			}
-			s := newSearch(l, 20*c.prototype, 1e-8)
-			p, err := planOf("cma", 1, 6, seed)
-			if err == nil {
-				err = s.run(t.Ctx, p)
-			}
-			if err != nil {
-				return err
-			}
-			if s.reached[0] > 0 {
-				counts = append(counts, s.reached[0])
-			}
+			return l, nil
+		})
+		if err != nil {
+			return err
 		}
 		got := medianOf(counts)
 		t.add(fmt.Sprintf("evaluations to 1e-8, sigma found, x times %g", c.scale), "ell3", 6,

@@ -7,6 +7,7 @@ import (
 
 // A loss is one that optimizers are compared on, with its least value and its value at the start.
 type loss struct {
+	dim          int
 	at           func(x []float64) float64
 	start, least float64
 	sigma        float32
@@ -20,7 +21,7 @@ func (l *loss) gap(v float64) float64 { return (v - l.least) / (l.start - l.leas
 // the others by name.
 func newLoss(name string, d int, seed uint64) *loss {
 	r := rand.New(rand.NewPCG(500+seed, 1))
-	l := &loss{sigma: 0.3}
+	l := &loss{dim: d, sigma: 0.3}
 	switch name {
 	case "ell1", "ell3", "ell6":
 		e := newEllipsoid(r, d, float64(name[3]-'0'))
