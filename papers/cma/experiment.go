@@ -43,7 +43,8 @@ func (t *trial) add(what, loss string, d int, measured, reference string) {
 }
 
 // A budget is a loss of d parameters, and the evaluations that a prototype in numpy and pycma 4.5
-// took to 1e-8 of the gap. Float32 parameters of up to 10 come only to some 1e-7 of ackley's gap:
+// took to 1e-8 of the gap, with five seeds. On rastrigin of 2 the prototype had 200: its first start
+// finds the optimum in 43 of them, and its median of five depends on which. Float32 parameters of up to 10 come only to some 1e-7 of ackley's gap:
 // runs go to 1e-6 there.
 type budget struct {
 	loss             string
@@ -56,7 +57,7 @@ var budgets = []budget{
 	{"ell6", 2, 346, 276}, {"ell6", 6, 1366, 1404}, {"ell6", 20, 11039, 10612},
 	{"rosen", 2, 430, 410}, {"rosen", 6, 2204, 2247}, {"rosen", 20, 15851, 16150},
 	{"ackley", 2, 506, 429}, {"ackley", 6, 1568, 1526}, {"ackley", 20, 4621, 4607},
-	{"rastrigin", 2, 396, 1410}, {"rastrigin", 6, 14864, 15994},
+	{"rastrigin", 2, 2482, 1410}, {"rastrigin", 6, 14864, 15994},
 }
 
 func (b *budget) target() float64 {

@@ -14,12 +14,11 @@ import (
 
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
-	"github.com/zofl/zofl/wire/survey"
 )
 
 // The status for the page says in words what a survey asks for.
 func TestStatusOfSurvey(t *testing.T) {
-	s := operate.StatusOf(report.Status{Survey: survey.Mu.String(), Asked: 3, Contributions: 1})
+	s := operate.StatusOf(report.Status{Survey: "mu", Asked: 3, Contributions: 1})
 	b, err := json.Marshal(statusOf(s))
 	want := `"asks":"losses to find mu; answers so far: 1 of 3"`
 	if err != nil || !strings.Contains(string(b), want) {

@@ -14,7 +14,6 @@ import (
 	"github.com/zofl/zofl/plan/dp"
 	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/survey"
 )
 
 func TestStatusJSON(t *testing.T) {
@@ -48,12 +47,12 @@ func TestStatusJSON(t *testing.T) {
 // Asks says what a survey asks for and how many devices have answered. It returns "" for a round.
 func TestSurveyInStatus(t *testing.T) {
 	for want, s := range map[string]report.Status{
-		"": {Asked: 3, Contributions: 1},
-		"losses to find mu; answers so far: 1 of 3": {Survey: survey.Mu.String(), Asked: 3,
+		"":                                     {Asked: 3, Contributions: 1},
+		"losses to find mu; answers so far: 1": {Survey: "mu", Contributions: 1},
+		"losses to find the first sigma; answers so far: 1 of 3": {Survey: "sigma", Asked: 3,
 			Contributions: 1},
-		"losses to find the first sigma; answers so far: 0 of 3": {Survey: survey.FirstSigma, Asked: 3},
-		"losses to find the step; answers so far: 2":             {Survey: survey.Step.String(), Contributions: 2},
-		"slopes to group devices by; answers so far: 0":          {Survey: survey.Sketch.String()},
+		"losses to find the step; answers so far: 2":    {Survey: "step", Contributions: 2},
+		"slopes to group devices by; answers so far: 0": {Survey: "sketch"},
 	} {
 		status := StatusOf(s)
 		b, err := json.Marshal(status)

@@ -7,7 +7,6 @@ import (
 	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/wire"
-	"github.com/zofl/zofl/wire/survey"
 )
 
 // TestPrintStatus: how a run ended, which phase is under way, what was dropped for which
@@ -15,7 +14,7 @@ import (
 func TestPrintStatus(t *testing.T) {
 	status := operate.StatusOf(report.Status{Run: "kitchen", State: report.Ended,
 		End:   &wire.End{Reason: wire.EndDiverged},
-		Phase: 2, Survey: survey.Mu.String(), Asked: 3, Contributions: 1, Uploads: 2, ObjectError: "disk full",
+		Phase: 2, Survey: "mu", Asked: 3, Contributions: 1, Uploads: 2, ObjectError: "disk full",
 		Unjudged: true, Participation: report.Participation{Asked: 13, Counted: 6, Devices: 24,
 			Fewest: 28, Median: 151, Most: 184},
 		Digests: []report.DigestReports{{N: 64, Reporters: 1,
