@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/internal/grouping"
 	"github.com/zofl/zofl/internal/subjects"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
@@ -53,6 +54,15 @@ func goldens(t *testing.T) string {
 		}
 	}
 	line(strings.Join(in, " "), "open mnist 2 1 %d of phone-0..phone-19", open.Sampled)
+	drawn := &plan.Plan{Run: "kitchen"}
+	drawn.Sharing, drawn.Groups, drawn.Roster = plan.GroupDirections, grouping.Random, plan.OpenRoster
+	drawn.GroupSize, drawn.Regroup, drawn.Target, drawn.OverSample = 5, 3, 30, 1.2
+	for _, id := range []string{"d7", "phone-1"} {
+		for _, n := range []uint64{2, 11, 1 << 40} {
+			line(grouping.Drawn(drawn, n, id), "group kitchen %d of target 30 over_sample 1.2 "+
+				"group_size 5 regroup 3, %s", n, id)
+		}
+	}
 	for _, scalars := range [][]float32{{0}, {0.5, -1.25, 3}} {
 		line(fmt.Sprintf("%x", wire.HashObject(wire.AppendScalars(nil, scalars...))), "object %v",
 			scalars)

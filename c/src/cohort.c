@@ -65,6 +65,7 @@ static int draws_groups(const zofl_plan *p) {
 
 /* The group of a device in record n, where devices draw them. */
 static uint32_t drawn_group(const zofl_plan *p, uint64_t n, const char *id) {
+	uint64_t devices = asked(p) < MAX_MEMBERS ? asked(p) : MAX_MEMBERS;
 	zofl_sha256 c;
 	uint8_t d[32];
 	add_tag(&c, "zofl/1 group");
@@ -72,7 +73,7 @@ static uint32_t drawn_group(const zofl_plan *p, uint64_t n, const char *id) {
 	add_le(&c, n / p->regroup, 8);
 	add_str(&c, id);
 	zofl_sha256_end(&c, d);
-	return (uint32_t)(le64(d) % (asked(p) / p->group_size));
+	return (uint32_t)(le64(d) % (devices / p->group_size));
 }
 
 /* Draws a device's minibatch of a local step. */

@@ -584,7 +584,8 @@ static uint8_t check_groups(const zofl_plan *p) {
 		return 0;
 	if (p->regroup == 0)
 		return F_REGROUP;
-	if (p->groups != GROUPS_AUTO && (p->group_size == 0 || asked(p) < p->group_size))
+	if (p->groups != GROUPS_AUTO &&
+	    (p->group_size == 0 || p->group_size > MAX_MEMBERS || asked(p) < p->group_size))
 		return F_GROUP_SIZE;
 	return 0;
 }

@@ -23,7 +23,7 @@ programs='
 + replay client/replica/testdata/logs.txt client/replica/testdata/refused.txt client/replica/testdata/candidates.txt
 - plan docs/wire.md plan/testdata/runkeys.txt
 + wirevec wire/testdata/vectors/*.txt
-- golden wire/testdata/golden.txt
+- golden wire/testdata/golden.txt wire/testdata/vectors
 - blocks plan/testdata/blocks.txt
 - nats
 '
