@@ -43,9 +43,9 @@ func (t *trial) add(what, loss string, d int, measured, reference string) {
 }
 
 // A budget is a loss of d parameters, and the evaluations that a prototype in numpy and pycma 4.5
-// took to 1e-8 of the gap, with five seeds. On rastrigin of 2 the prototype had 200: its first start
-// finds the optimum in 43 of them, and its median of five depends on which. Float32 parameters of up to 10 come only to some 1e-7 of ackley's gap:
-// runs go to 1e-6 there.
+// took to 1e-8 of the gap, with five seeds. On rastrigin of 2 the prototype had 200: its first
+// start finds the optimum in 43 of them, and its median of five depends on which. Float32
+// parameters of up to 10 come only to some 1e-7 of ackley's gap: runs go to 1e-6 there.
 type budget struct {
 	loss             string
 	dim              int
