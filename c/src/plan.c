@@ -11,6 +11,7 @@ enum {
 	F_SHARING = 9,
 	F_DISTRIBUTION = 10,
 	F_DIFFERENCE = 11,
+	F_MU = 12,
 	F_STEPS = 13,
 	F_PERTURBATIONS = 14,
 	F_RULE = 15,
@@ -96,6 +97,7 @@ enum { ANY = 0xFFFF, ONLY_0 = 1 };
 
 /* clang-format off */
 static const plan_field plan_fields[] = {
+	/* number, form, change, choices, here, kept, name */
 	{1, STR, 0, 0, ANY, 0 NAMED("run")},
 	{2, STR, 0, 0, ANY, 0 NAMED("preset")},
 	{3, UINT, 0, 0, ANY, KEPT(scheme) NAMED("scheme")},
@@ -614,6 +616,8 @@ static uint8_t check_plan(const zofl_plan *p) {
 		return F_DISTRIBUTION;
 	if (p->difference == 0)
 		return F_DIFFERENCE;
+	if (p->mu < 0 || (p->mu == 0 && !p->mu_auto && p->difference != NO_DIFFERENCE))
+		return F_MU;
 	if (p->steps == 0 || p->steps > 65535)
 		return F_STEPS;
 	if (p->perts == 0 || perts > 65535 || (uint64_t)p->steps * perts > MAX_SCALARS)
