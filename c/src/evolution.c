@@ -410,7 +410,7 @@ static void cma_begin(zofl_replica *r) {
 }
 
 /* Applies a round that check_round has accepted. */
-static void cma_round(zofl_replica *r, const record *o) {
+static NOINLINE void cma_round(zofl_replica *r, const record *o) {
 	walk w = walk_terms(&r->plan, o);
 	rates s;
 	term t;

@@ -329,15 +329,9 @@ static int apply_body(zofl_replica *r, const record *o) {
 	return ZOFL_OK;
 }
 
-/* Reads a record, and the fields of a plan or a change into r's own plan: it was read before
-   without an error, and a copy of a plan would double the stack. */
-static void read_plan(zofl_replica *r, const uint8_t *rec, size_t len) {
-	record o;
-	parse(&o, &r->plan, rec, len);
-}
-
-/* Applies a record that parse has read, and that is the next one. */
-static int apply_next(zofl_replica *r, const record *o, const uint8_t *rec, size_t len) {
+/* Applies a record that parse has read, and that is the next one. The fields of a plan or a change
+   are read again, into r's own plan: a copy of a plan would double the stack. */
+static int apply_next(zofl_replica *r, record *o, const uint8_t *rec, size_t len) {
 	int err;
 	if (r->n > 0 && (r->plan.unsupported || r->plan.refused))
 		return r->plan.unsupported ? ZOFL_UNSUPPORTED : ZOFL_REFUSED;
@@ -348,7 +342,7 @@ static int apply_next(zofl_replica *r, const record *o, const uint8_t *rec, size
 			return err;
 		}
 		if (o->kind == PLAN || o->kind == CHANGE)
-			read_plan(r, rec, len);
+			parse(o, &r->plan, rec, len);
 		if ((err = apply_body(r, o)) != ZOFL_OK)
 			return err;
 	}
