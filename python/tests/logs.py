@@ -17,6 +17,7 @@ class Log:
     records: list[bytes] = field(default_factory=list)
     objects: dict[int, bytes] = field(default_factory=dict)  # by the record's index
     digests: list[str] = field(default_factory=list)
+    refused: dict[int, bytes] = field(default_factory=dict)  # before the record of that index
 
 
 def numbers(text: str) -> np.ndarray:
@@ -30,9 +31,9 @@ def numbers(text: str) -> np.ndarray:
             / np.float32(1 << 28)).astype("<f4")
 
 
-def logs() -> Iterator[Log]:
+def logs(name: str = "logs.txt") -> Iterator[Log]:
     log = None
-    for line in (ROOT / "client/replica/testdata/logs.txt").read_text().splitlines():
+    for line in (ROOT / "client/replica/testdata" / name).read_text().splitlines():
         key, _, value = line.partition(": ")
         if key == "run":
             log = Log(value)
@@ -44,6 +45,8 @@ def logs() -> Iterator[Log]:
             log.secret = bytes.fromhex(value)
         elif key == "record":
             log.records.append(bytes.fromhex(value))
+        elif key == "refused":
+            log.refused[len(log.records)] = bytes.fromhex(value)
         elif key == "object":
             log.objects[len(log.records) - 1] = numbers(value).tobytes()
         elif key == "digest":

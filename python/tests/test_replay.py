@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 from logs import Log, logs
 
 from zofl.audit import digest, rules, terms
 from zofl.audit import record as records
+from zofl.audit.errors import LogError
 from zofl.audit.replica import Replica
 
 LOGS = list(logs())
@@ -33,6 +36,31 @@ def test_log(log: Log) -> None:
         assert replica.state is not None
         digest = replica.state.digest()
         assert digest is not None and digest.hex() == log.digests[i], f"record {i + 1}"
+
+
+REFUSED = list(logs("refused.txt"))
+
+
+@pytest.mark.parametrize("log", REFUSED, ids=lambda log: log.name)
+def test_refused(log: Log) -> None:
+    """The audit, which stops there, refuses what replay.md refuses; the log goes on without it."""
+    replica = Replica(log.secret, log.given, targets(log))
+    refused = 0
+    for i in range(len(log.records) + 1):
+        if i in log.refused:
+            refused += 1
+            before = copy.deepcopy(replica)
+            with pytest.raises(LogError):
+                replica.apply(log.refused[i])
+            replica = before
+        if i < len(log.records):
+            replica.apply(log.records[i])
+            if i in log.objects:
+                replica.supply(log.objects[i])
+            assert replica.state is not None
+            found = replica.state.digest()
+            assert found is not None and found.hex() == log.digests[i], f"record {i + 1}"
+    assert refused == len(log.refused) > 0
 
 
 @pytest.mark.parametrize("name", ["rademacher, two groups of 8 and 4 single terms",
