@@ -104,7 +104,8 @@ typedef struct zofl_config {
 	uint32_t max_receive;  /* bytes of the longest message that the caller can take; 0 is 65536 */
 	uint64_t random;       /* anything that differs between devices: spreads their retries */
 	uint8_t *frame;        /* where the device writes what it sends; must stay */
-	size_t frame_size;     /* 256, and what `zofl plan` calls the longest frame sent */
+	size_t frame_size;     /* 256, and what `zofl plan` calls the longest frame sent. With room for
+	                          a record, the device need not ask for those of short announcements */
 	void *memory;          /* or NULL: then ZOFL_MEMORY asks for it when the plan is known */
 	size_t memory_size;
 } zofl_config;
@@ -118,7 +119,8 @@ typedef struct zofl_task {
 	uint64_t seed;               /* draws the minibatch: equal for all points of a step */
 	uint32_t batch;              /* samples of the minibatch; 0: the caller's choice */
 	uint32_t step, point, points; /* local step, this point of it, and how many it has */
-	uint8_t held_out;            /* 1: the loss of the model itself on held-out data */
+	uint8_t held_out;            /* 1: the metric of the model itself, on held-out data */
+	const char *metric;          /* its name in the plan; usually the loss */
 } zofl_task;
 
 typedef struct zofl_device zofl_device;
@@ -134,6 +136,9 @@ int zofl_poll(zofl_device *, uint64_t now_ms, zofl_task *);
    ZOFL_OK, or why the message was not used; then go on. */
 int zofl_receive(zofl_device *, const char *subject, const uint8_t *data, size_t size);
 
+/* The connection is new: the next polls subscribe again and ask how far the run is. */
+void zofl_connected(zofl_device *);
+
 /* Gives the memory that ZOFL_MEMORY asked for. It must stay until the device is done. A change of the
    plan can ask for more: then the first bytes must be those of the old memory, as realloc does. */
 int zofl_give(zofl_device *, void *memory, size_t size);
@@ -148,7 +153,8 @@ int zofl_point_at(const zofl_device *, uint32_t i, zofl_type, void *dst, uint64_
 /* The loss of the point. ZOFL_OK, or ZOFL_STATE. A loss that is not finite is declined. */
 int zofl_loss(zofl_device *, double loss);
 
-/* No loss for this record: reason as in docs/wire.md, "declined". */
+/* No loss for this record: reason as in docs/wire.md, "declined". At any time, 6 says goodbye:
+   poll once more to send it, and no round waits for this device until it is back. */
 int zofl_decline(zofl_device *, uint8_t reason);
 
 /* The model: elements [off, off+n) of x after zofl_records records. */
@@ -242,24 +248,81 @@ typedef struct {
 	uint8_t nback;
 } zofl_replica;
 
+/* An announcement, as far as it concerns this device. */
+typedef struct {
+	uint64_t n, epoch, left, sampled;
+	uint32_t attempt, members, perts, group; /* group: this device's from 1, or 0 */
+	float step;
+	uint8_t state, survey;
+	uint8_t named, missing; /* it names who has not answered; it names this device */
+	uint8_t asked;          /* it came in the answer to a join */
+} zofl_ask;
+
+/* To what the device replied. */
+typedef struct {
+	uint64_t n, epoch;
+	uint32_t attempt, perts, group;
+	float step;
+	uint8_t tip[8], survey, known;
+} zofl_answer;
+
+/* The losses of a round, a survey or an evaluation, as far as they are known. */
+typedef struct {
+	uint64_t n, closes;
+	uint32_t perts, source, group, points, got, k, q; /* group: this device's from 1, or 0 */
+	uint32_t at, size; /* of the scalars in the frame: where the next go, bytes of all */
+	float step;
+	double base, plus, sum, loss;
+	double side[2], last; /* of a survey of mu: differences along the direction */
+	uint8_t on, survey, held_out, sloped, changed, kept;
+} zofl_work;
+
 struct zofl_device {
 	zofl_replica r;
-	char id[33];
-	uint64_t slot, last, epoch;
-	uint32_t weight;
-	uint8_t joined, coordinator_ended;
-	/* the task in hand */
-	uint64_t n;
-	uint8_t tip[8], survey, answered;
-	uint64_t answered_n;
-	uint8_t answered_tip[8];
-	uint32_t perts, source, group, points, got;
-	float mu;
-	double base, lost, sum;
-	uint8_t has_group, level;
-	uint32_t direction;
-	float *g;
-	uint32_t groom; /* scalars, the caller's */
+	char run[ZOFL_ID + 1], id[ZOFL_ID + 1];
+	char subject[ZOFL_SUBJECT], inbox[ZOFL_SUBJECT];
+	char said[96]; /* why something was refused */
+	/* the caller's */
+	uint8_t *frame, *memory;
+	size_t frame_size, memory_size, need;
+	uint32_t weight, max_receive;
+	uint64_t random;
+	/* where it is in the run */
+	int failed; /* a final error */
+	uint32_t slot, shard;
+	uint8_t plan_known, joined, subscribed, later, paused, claiming, at_end, over, fixed_memory;
+	uint8_t plan_tip[8], key_tip[8];
+	uint64_t epoch, rebuilt;
+	uint32_t ignored; /* announcements of earlier records or epochs in a row */
+	/* record 1, and what changes and the end made of it, at the start of the memory */
+	uint32_t own, first_size, change_size, end_size;
+	uint8_t unsaved; /* the changes do not fit */
+	/* a pass over the log that only looks for rollbacks */
+	uint64_t scan_n, scan_epoch;
+	uint8_t scan_hash[16], scanning;
+	/* the announcement in hand, the work for it, and the replies */
+	zofl_ask ask;
+	uint8_t ask_new, ask_open, heard_new;
+	zofl_work work;
+	zofl_answer answer, declined;
+	uint32_t reply_size, away;
+	uint8_t reason, due, evaluates;
+	uint64_t reply_sent;
+	uint32_t declines, backoff;
+	uint64_t back_at, eval_n, told_n, told_epoch;
+	uint32_t told_attempt;
+	float metric;
+	/* digests */
+	uint64_t digest_n, reference_n;
+	uint8_t digest[8], digest_tip[8], digest_told, reference[8], reference_tip[8];
+	/* time and requests */
+	uint64_t now, heard, quiet_at, rejoin_at, ask_at, flight_until, flight_from;
+	uint64_t began, before, seen_n, seen_epoch, doubt_since;
+	uint32_t pause, tries, silent, divisor, request, seen_attempt, seen_left, doubts;
+	uint8_t want, flight, seen_state, doubt, load;
+	/* a state file as it is read: how far, and its digest */
+	uint64_t load_at;
+	uint8_t load_sum[32];
 };
 
 #ifdef __cplusplus

@@ -27,6 +27,9 @@
 #ifndef ZOFL_ROLLBACKS /* the most rollbacks of a log */
 #define ZOFL_ROLLBACKS 8
 #endif
+#ifndef ZOFL_CHANGES /* bytes of a run's changes of the plan and its end, for state files */
+#define ZOFL_CHANGES 512
+#endif
 #ifndef ZOFL_TILE /* elements that replay sums at once, of 4 bytes each: 64 to 4096 */
 #define ZOFL_TILE 4096
 #endif

@@ -8,6 +8,8 @@ static inline double mul(double a, double b) {
 	return a * b;
 }
 
+#if ZOFL_WITH_CMA && ZOFL_WITH_NORMAL
+
 /* Rows of the covariance: d columns of the matrix, or 4 + floor(3 ln d) vectors. */
 static uint32_t cma_rows(const zofl_plan *p) {
 	double power = 1.3956124250860895;
@@ -18,8 +20,6 @@ static uint32_t cma_rows(const zofl_plan *p) {
 		power = power * 1.3956124250860895;
 	return rows;
 }
-
-#if ZOFL_WITH_CMA && ZOFL_WITH_NORMAL
 
 enum { COLUMNS_AT_ONCE = 16 };
 

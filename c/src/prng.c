@@ -246,51 +246,6 @@ void zofl_fill(float *dst, uint64_t n, uint64_t off, const zofl_addr *at, zofl_d
 	put_direction(&t, n, off, at, dist);
 }
 
-/* The sum of m z over elements [from, to) of a block, of which m[0] is the first, in ascending
-   order; m NULL: of z z. Products of floats are exact in float64. */
-static double block_dot(const float *m, const zofl_addr *at, zofl_dist dist, uint32_t block,
-                        uint32_t from, uint32_t to, isa level) {
-	lanes g;
-	uint64_t w[64];
-	float z[16 * ROWS];
-	target t = {NULL, NULL, FILL, 1, PLAIN};
-	double total = 0;
-	uint32_t i = from;
-	t.dst = z;
-	t.level = level;
-	if (dist == ZOFL_RADEMACHER) {
-		signs(w, at, block, level);
-		for (; i < to; i++)
-			total += m ? (double)with_sign(m[i - from], w[i / 64] >> i % 64 & 1) : 1;
-		return total;
-	}
-	seed(&g, at, block, level);
-	skip(&g, from / 16);
-	while (i < to) {
-		uint32_t first = i / 16 * 16;
-		put_rows(&t, ROWS, &g, dist);
-		for (; i < to && i < first + 16 * ROWS; i++)
-			total += (double)z[i - first] * (double)(m ? m[i - from] : z[i - first]);
-	}
-	return total;
-}
-
-/* <z, m> over elements [off, off+n), or for m NULL the squared norm of z: block by block, and then
-   the sum of the blocks, ascending. */
-static double direction_dot(const float *m, uint64_t n, uint64_t off, const zofl_addr *at,
-                            zofl_dist dist) {
-	isa level = best_isa();
-	double total = 0;
-	for (uint64_t i = 0, k; i < n; i += k) {
-		uint32_t block = (uint32_t)((off + i) / ZOFL_BLOCK);
-		uint32_t from = (uint32_t)((off + i) % ZOFL_BLOCK);
-		k = ZOFL_BLOCK - from < n - i ? ZOFL_BLOCK - from : n - i;
-		total +=
-		    block_dot(m ? m + (size_t)i : NULL, at, dist, block, from, from + (uint32_t)k, level);
-	}
-	return total;
-}
-
 /* -- the terms of a step, over elements [from, from+n) of one block -- */
 
 typedef struct {

@@ -219,12 +219,6 @@ static int parse(record *o, zofl_plan *plan, const uint8_t *rec, size_t len) {
 	return r.err;
 }
 
-/* Whether a record is well formed, whatever run it is of. */
-static int zofl_check(const uint8_t *rec, size_t len) {
-	record o;
-	return parse(&o, NULL, rec, len);
-}
-
 /* ---- scalars: docs/wire.md, section 1 ---- */
 
 enum { MOST_BITS = 8 };

@@ -233,12 +233,6 @@ static uint64_t double_bits(double v) {
 	return v != v ? 0x7FF8000000000000u : u;
 }
 
-static double bits_double(uint64_t u) {
-	double v;
-	memcpy(&v, &u, 8);
-	return v;
-}
-
 static int has_registers(const zofl_plan *p) {
 	return is_normalized(p) || is_cma(p);
 }
@@ -261,6 +255,13 @@ static int replica_registers(const zofl_replica *r, uint64_t out[3]) {
 	return 0;
 }
 
+#if ZOFL_WITH_STATE
+static double bits_double(uint64_t u) {
+	double v;
+	memcpy(&v, &u, 8);
+	return v;
+}
+
 /* Sets what replica_registers returned. */
 static void replica_set_registers(zofl_replica *r, const uint64_t *in) {
 	if (is_normalized(&r->plan)) {
@@ -276,6 +277,7 @@ static void replica_set_registers(zofl_replica *r, const uint64_t *in) {
 	}
 #endif
 }
+#endif
 
 /* The vectors of the state, of d elements each, in the order of its digest. */
 static float *replica_vector(const zofl_replica *r, uint32_t i) {

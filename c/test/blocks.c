@@ -58,7 +58,7 @@ int main(int c, char **v) {
 		}
 		uint8_t out[8192];
 		writer w = {out, out + sizeof out, 0};
-		quantize(&w, &p, g, n);
+		write_block(&w, p.precision, g, n);
 		int good = 1;
 		while (*bl == ' ')
 			bl++;

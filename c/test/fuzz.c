@@ -35,11 +35,13 @@ static void fuzz_announcement(const uint8_t *b, size_t n) {
 }
 
 static void fuzz_join_reply(const uint8_t *b, size_t n) {
-	zofl_check_join_reply(b, n);
+	join_reply j;
+	read_join_reply(&j, b, n);
 }
 
 static void fuzz_catch_up(const uint8_t *b, size_t n) {
-	zofl_check_catch_up(b, n);
+	catch_up_reply c;
+	read_catch_up(&c, b, n);
 }
 
 /* ---- scripts ----

@@ -107,6 +107,8 @@ static void judge_log(void) {
 static void judge_request(void) {
 	record o;
 	announcement a;
+	join_reply j;
+	catch_up_reply c;
 	const size_t n = size - 1;
 	uint8_t *b = alloc(NULL, n);
 	memcpy(b, request + 1, n);
@@ -118,10 +120,10 @@ static void judge_request(void) {
 		say_code(read_announcement(&a, b, n));
 		break;
 	case 'j':
-		say_code(zofl_check_join_reply(b, n));
+		say_code(read_join_reply(&j, b, n));
 		break;
 	case 'c':
-		say_code(zofl_check_catch_up(b, n));
+		say_code(read_catch_up(&c, b, n));
 		break;
 	case 'l':
 		judge_log();

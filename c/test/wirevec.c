@@ -33,14 +33,18 @@ int main(int c, char **v) {
 		uint8_t *p = malloc(n ? n : 1);
 		memcpy(p, b, n);
 		int e;
+		record o;
+		announcement a;
+		join_reply j;
+		catch_up_reply u;
 		if (!strcmp(frame, "record"))
-			e = zofl_check(p, n);
+			e = parse(&o, NULL, p, n);
 		else if (!strcmp(frame, "announcement"))
-			e = zofl_check_announcement(p, n);
+			e = read_announcement(&a, p, n);
 		else if (!strcmp(frame, "join-reply"))
-			e = zofl_check_join_reply(p, n);
+			e = read_join_reply(&j, p, n);
 		else if (!strcmp(frame, "catch-up-reply"))
-			e = zofl_check_catch_up(p, n);
+			e = read_catch_up(&u, p, n);
 		else {
 			other++;
 			free(p);

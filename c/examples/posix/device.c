@@ -1,0 +1,194 @@
+/* A device on POSIX: plain TCP to a NATS broker.
+
+    cc -std=c99 -O2 -I../.. -o device device.c bowl.c ../../zofl.c -lm
+    ./device HOST PORT RUN ID [USER PASSWORD]
+
+   The loss is app_loss, in bowl.c: put yours in its place. */
+#define _POSIX_C_SOURCE 200112L
+#include "../nats.h"
+#include "zofl.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+static uint8_t frame[65536], message[65537], bytes[4096];
+static char line[1024];
+static zofl_device dev;
+static nats wire;
+static nats_login login;
+static int fd = -1;
+static unsigned sid;
+
+/* The loss of the model x, for the minibatch of task->seed. x has task->size elements. */
+double app_loss(const zofl_task *task, const float *x, const char *id);
+/* The run has ended, and x is its model. */
+void app_end(const float *x, size_t d);
+
+static uint64_t now_ms(void) {
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static void send_all(const void *data, size_t n) {
+	const char *p = data;
+	while (n > 0 && fd >= 0) {
+		ssize_t k = send(fd, p, n, 0);
+		if (k <= 0) {
+			close(fd);
+			fd = -1;
+			return;
+		}
+		p += k;
+		n -= (size_t)k;
+	}
+}
+
+static void connect_to(const char *host, const char *port) {
+	struct addrinfo hints = {0}, *all, *a;
+	hints.ai_socktype = SOCK_STREAM;
+	if (getaddrinfo(host, port, &hints, &all) != 0)
+		return;
+	for (a = all; a && fd < 0; a = a->ai_next) {
+		fd = socket(a->ai_family, a->ai_socktype, a->ai_protocol);
+		if (fd >= 0 && connect(fd, a->ai_addr, a->ai_addrlen) != 0) {
+			close(fd);
+			fd = -1;
+		}
+	}
+	freeaddrinfo(all);
+	nats_begin(&wire, message, sizeof message);
+	zofl_connected(&dev);
+}
+
+/* Does what the broker sent. */
+static void take(int event) {
+	int err;
+	switch (event) {
+	case NATS_INFO:
+		send_all(line, nats_connect(line, sizeof line, &login));
+		break;
+	case NATS_PING:
+		send_all(NATS_PONG_LINE, strlen(NATS_PONG_LINE));
+		break;
+	case NATS_MESSAGE:
+		err = zofl_receive(&dev, wire.subject, wire.data, wire.size);
+		if (err < 0 && err != ZOFL_STATE)
+			fprintf(stderr, "%s: %s\n", wire.subject, zofl_error(err));
+		break;
+	case NATS_ERROR:
+		fprintf(stderr, "broker: %s\n", (const char *)wire.data);
+		break;
+	case NATS_BROKEN:
+		close(fd);
+		fd = -1;
+	}
+}
+
+/* Reads what has come, and waits for it until the time. */
+static void listen_until(uint64_t until) {
+	uint64_t now = now_ms();
+	struct pollfd p = {fd, POLLIN, 0};
+	int wait = until > now ? (until - now < 60000 ? (int)(until - now) : 60000) : 0;
+	const uint8_t *at = bytes;
+	ssize_t n;
+	if (poll(&p, 1, wait) <= 0)
+		return;
+	if ((n = recv(fd, bytes, sizeof bytes, 0)) <= 0) {
+		close(fd);
+		fd = -1;
+		return;
+	}
+	for (size_t left = (size_t)n; left > 0 && fd >= 0;)
+		take(nats_read(&wire, &at, &left));
+}
+
+static float *x; /* the point, and at the end the model */
+static size_t dim;
+
+static void evaluate(const zofl_task *t, const char *id) {
+	dim = t->size;
+	if (!x && !(x = malloc(dim * sizeof *x)))
+		exit(1);
+	zofl_point(&dev, ZOFL_F32, x, 0, dim);
+	zofl_loss(&dev, app_loss(t, x, id));
+	listen_until(0);
+}
+
+/* One step. 0: the run has ended. */
+static int step(const char *id) {
+	static void *memory;
+	zofl_task t;
+	char why[160];
+	int next = zofl_poll(&dev, now_ms(), &t);
+	switch (next) {
+	case ZOFL_SUBSCRIBE:
+		send_all(line, nats_sub(line, sizeof line, t.subject, ++sid));
+		break;
+	case ZOFL_SEND:
+		send_all(line, nats_pub(line, sizeof line, t.subject, t.reply, t.size));
+		send_all(t.data, t.size);
+		send_all(NATS_END, 2);
+		break;
+	case ZOFL_MEMORY:
+		memory = realloc(memory, t.size);
+		zofl_give(&dev, memory, t.size);
+		break;
+	case ZOFL_EVALUATE:
+		evaluate(&t, id);
+		break;
+	case ZOFL_WAIT:
+	case ZOFL_PAUSED:
+		listen_until(t.until_ms);
+		break;
+	case ZOFL_ENDED:
+		return 0;
+	default:
+		zofl_explain(&dev, why, sizeof why);
+		fprintf(stderr, "%s: %s\n", zofl_error(next), why);
+		exit(1);
+	}
+	return 1;
+}
+
+int main(int argc, char **argv) {
+	zofl_config c = {0};
+	uint8_t digest[32];
+	if (argc != 5 && argc != 7) {
+		fprintf(stderr, "usage: %s HOST PORT RUN ID [USER PASSWORD]\n", argv[0]);
+		return 2;
+	}
+	c.run = argv[3];
+	c.id = login.name = argv[4];
+	if (argc == 7) {
+		login.user = argv[5];
+		login.pass = argv[6];
+	}
+	c.frame = frame;
+	c.frame_size = sizeof frame;
+	c.random = (uint64_t)time(NULL) ^ (uint64_t)getpid() << 32;
+	if (zofl_open(&dev, &c) != ZOFL_OK) {
+		fprintf(stderr, "%s\n", zofl_error(zofl_open(&dev, &c)));
+		return 1;
+	}
+	while (fd >= 0 ? step(c.id) : 1)
+		if (fd < 0) {
+			sleep(sid > 0);
+			connect_to(argv[1], argv[2]);
+		}
+	zofl_digest(&dev, digest);
+	printf("records %llu rounds %llu digest ", (unsigned long long)zofl_records(&dev),
+	       (unsigned long long)zofl_rounds(&dev));
+	for (int i = 0; i < 32; i++)
+		printf("%02x", digest[i]);
+	printf("\n");
+	if (x && zofl_model(&dev, ZOFL_F32, x, 0, dim) == ZOFL_OK)
+		app_end(x, dim);
+	return 0;
+}
