@@ -54,6 +54,25 @@ func (b *build) archive(p *program) error {
 	})
 }
 
+// archiveLibrary packs a library with its header and the devices that show its use.
+func (b *build) archiveLibrary(p *program) error {
+	name := p.name + "_" + b.version + "_" + p.target.file()
+	entries := []entry{
+		{name: path.Join(name, p.recipe.file(p.target)), mode: 0o755, file: p.file},
+		{name: path.Join(name, "NOTICES"), mode: 0o644, content: p.notices},
+		{name: path.Join(name, "LICENSE"), mode: 0o644, file: b.in("src", "LICENSE")},
+	}
+	for _, file := range []string{"include/libzofl.h", "README.md", "examples/device.c",
+		"examples/device.py", "examples/Device.cs"} {
+		entries = append(entries, entry{name: path.Join(name, path.Base(file)), mode: 0o644,
+			file: b.in("src", "libzofl", filepath.FromSlash(file))})
+	}
+	return writeFile(b.dist("%s.tar.gz", name), func(w io.Writer) error {
+		zw := gzip.NewWriter(w)
+		return errors.Join(writeTar(zw, entries, b.at), zw.Close())
+	})
+}
+
 // writeFile makes a file.
 func writeFile(name string, write func(io.Writer) error) error {
 	f, err := os.Create(name)

@@ -18,7 +18,7 @@ func (b *build) bill(p *program) error {
 	bom.Metadata = &cdx.Metadata{
 		Timestamp: b.at.Format(time.RFC3339),
 		Component: &cdx.Component{
-			BOMRef: p.name, Type: cdx.ComponentTypeApplication, Name: p.name, Version: b.version,
+			BOMRef: p.name, Type: p.recipe.kind(), Name: p.name, Version: b.version,
 			PackageURL: purl(p.info.Main.Path, b.version),
 			Licenses:   &cdx.Licenses{{License: &cdx.License{ID: "Apache-2.0"}}},
 			Hashes:     &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: sum}},
@@ -57,4 +57,12 @@ func library(path, version string) cdx.Component {
 // characters in versions of modules, only the plus sign needs an escape.
 func purl(path, version string) string {
 	return "pkg:golang/" + path + "@" + strings.ReplaceAll(version, "+", "%2B")
+}
+
+// kind is what a bill of materials calls what a recipe makes.
+func (r *recipe) kind() cdx.ComponentType {
+	if r.library {
+		return cdx.ComponentTypeLibrary
+	}
+	return cdx.ComponentTypeApplication
 }

@@ -5,6 +5,7 @@ import (
 	"debug/buildinfo"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 )
 
 // A program is the result of building a recipe for a target.
@@ -22,14 +23,15 @@ func (b *build) compile(ctx context.Context, r *recipe, t target) (*program, err
 	p := &program{recipe: r, target: t, file: b.in("bin", t.file(), r.file(t))}
 	dir := b.in("src", filepath.FromSlash(r.dir))
 	args := append([]string{"build"}, r.flags(t, b.version)...)
-	_, err := command(ctx, dir, append(b.env, t.env()...), "go", append(args, "-o", p.file, ".")...)
+	env := slices.Concat(b.env, r.env(t))
+	_, err := command(ctx, dir, env, "go", append(args, "-o", p.file, ".")...)
 	if err != nil {
 		return nil, err
 	}
 	if p.info, err = buildinfo.ReadFile(p.file); err != nil {
 		return nil, err
 	}
-	p.notices, err = b.tool(ctx, "notices", append([]string{dir}, t.env()...)...)
+	p.notices, err = b.tool(ctx, "notices", append([]string{dir}, r.env(t)...)...)
 	return p, err
 }
 

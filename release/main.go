@@ -38,6 +38,8 @@ func run(ctx context.Context, args []string) error {
 	once := flags.Bool("once", false, "build once, and compare nothing")
 	warm := flags.Bool("warm", false, "let the second build use the cache of the first")
 	wheels := flags.Bool("wheels", true, "make wheels of the Python package, which needs hatchling")
+	libraries := flags.Bool("libraries", true, "make libzofl for Linux, which needs gcc, "+
+		"gcc-aarch64-linux-gnu and gcc-arm-linux-gnueabihf")
 	key := flags.String("sign", "", "file of an SSH key with which ssh-keygen signs SHA256SUMS; "+
 		"default: no signature")
 	verb, name := "", ""
@@ -73,7 +75,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	src.noWheels = !*wheels
+	src.noWheels, src.noLibraries = !*wheels, !*libraries
 	if err := src.release(ctx, *out, chosen, passes(*once, *warm)); err != nil || *key == "" {
 		return err
 	}

@@ -8,6 +8,8 @@ type recipe struct {
 	dir   string   // of its module
 	stamp string   // the variable that keeps its version
 	lean  []string // more flags, which make it smaller
+
+	library bool // it is a library, for programs in other languages
 }
 
 // zofl is the program of the archives, packages, wheels and images.
@@ -28,9 +30,26 @@ var sensor = &recipe{
 		"-gcflags=github.com/zofl/zofl/internal/...="},
 }
 
+// libzofl is the client as a library.
+var libzofl = &recipe{
+	name: "libzofl", dir: "libzofl", stamp: "main.stamp", library: true,
+	lean: []string{"-buildmode=c-shared", "-tags=netgo,osusergo"}, // see libzofl/build.sh
+}
+
+// env returns the environment of go build for a target.
+func (r *recipe) env(t target) []string {
+	if r.library {
+		return append(t.env(), "CGO_ENABLED=1", "CC="+t.cc)
+	}
+	return t.env()
+}
+
 // file is the name of a program's file for a target.
 func (r *recipe) file(t target) string {
-	if t.os == "windows" {
+	switch {
+	case r.library:
+		return r.name + ".so"
+	case t.os == "windows":
 		return r.name + ".exe"
 	}
 	return r.name
@@ -39,7 +58,9 @@ func (r *recipe) file(t target) string {
 // flags are the flags of go build for a target and a version.
 func (r *recipe) flags(t target, version string) []string {
 	linker := "-ldflags=-s -w -X " + r.stamp + "=" + version
-	if r.lean != nil && t.arch == "arm" {
+	if r.library {
+		linker += " -buildid=" // it hashes the path of the C compiler's output
+	} else if r.lean != nil && t.arch == "arm" {
 		linker = strings.Replace(linker, "-s -w", "-s -w -R 0x1000", 1) // pages of a Pi's kernel
 	}
 	return append([]string{"-trimpath", "-buildvcs=false", linker}, r.lean...)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 )
 
@@ -120,6 +121,9 @@ func (b *build) program(ctx context.Context, t target) (*program, error) {
 	if err := b.sensor(ctx, t); err != nil {
 		return nil, fmt.Errorf("%s: %w", sensor.name, err)
 	}
+	if err := b.library(ctx, t); err != nil {
+		return nil, fmt.Errorf("%s: %w", libzofl.name, err)
+	}
 	return p, b.wheel(ctx, p)
 }
 
@@ -136,4 +140,22 @@ func (b *build) sensor(ctx context.Context, t target) error {
 		return err
 	}
 	return b.pack(p)
+}
+
+// library builds the client as a library, for a target that it is for.
+func (b *build) library(ctx context.Context, t target) error {
+	if t.cc == "" || b.noLibraries {
+		return nil
+	}
+	if _, err := exec.LookPath(t.cc); err != nil {
+		return fmt.Errorf("%w: install it, or give -libraries=false", err)
+	}
+	p, err := b.compile(ctx, libzofl, t)
+	if err != nil {
+		return err
+	}
+	if err := b.bill(p); err != nil {
+		return err
+	}
+	return b.archiveLibrary(p)
 }

@@ -180,6 +180,38 @@ func TestWheel(t *testing.T) {
 	}
 }
 
+// TestLibrary: the archive of the library has what its users need. The library works: it says its
+// version, and the device in C compiles with it.
+func TestLibrary(t *testing.T) {
+	m := released(t)
+	if m.target.cc == "" {
+		t.Skipf("no library for %v", m.target)
+	}
+	name := "libzofl_" + m.version + "_" + m.target.file()
+	dir := t.TempDir()
+	says(t, "tar", "-C", dir, "-xf", filepath.Join(m.dir, name+".tar.gz"))
+	dir = filepath.Join(dir, name)
+	says(t, "gcc", "-std=c99", "-Werror", "-I", dir, "-o", dir+"/device", dir+"/device.c",
+		dir+"/libzofl.so", "-Wl,-rpath,"+dir)
+	if out, err := exec.Command(dir + "/device").CombinedOutput(); err == nil ||
+		!strings.HasPrefix(string(out), "usage: ") {
+		t.Errorf("the device printed %q, %v, want its usage", out, err)
+	}
+	got := says(t, "python3", "-c", "import ctypes, sys\n"+
+		"lib = ctypes.CDLL(sys.argv[1])\nlib.zofl_version.restype = ctypes.c_char_p\n"+
+		"print(lib.zofl_version().decode())", dir+"/libzofl.so")
+	if !slices.Equal(got, []string{m.version}) {
+		t.Errorf("the library says %v, want %s", got, m.version)
+	}
+	if notices := read(t, dir, "NOTICES"); !strings.Contains(notices, "github.com/nats-io/nats.go") {
+		t.Error("NOTICES have no license of nats.go")
+	}
+	bill := read(t, m.dir, name+".cdx.json")
+	if !strings.Contains(bill, "pkg:golang/github.com/zofl") {
+		t.Error("the bill of materials lacks the client")
+	}
+}
+
 // TestDiffer checks that release refuses builds that differ, and leaves no files.
 func TestDiffer(t *testing.T) {
 	dir, src := t.TempDir(), &source{dir: t.TempDir(), version: "1.2.3", at: time.Unix(0, 0)}

@@ -21,6 +21,8 @@ type source struct {
 	revision string    // of the commit, with "-modified" if files differ
 	at       time.Time // of the commit: the time of every file of the release
 	noWheels bool
+
+	noLibraries bool
 }
 
 // inspect looks at a repository. If the commit has a tag such as v1.2.3, and no file differs from

@@ -12,14 +12,17 @@ type target struct {
 	arm      string // GOARM
 	deb      string // Debian's name; "": no package
 	image    bool   // whether the image has it
+	cc       string // the C compiler for libraries; "": there is none for it
 }
 
 // targets are all targets of a release. Debian's armhf has the program for ARM v6, which every
 // Raspberry Pi runs.
 var targets = []target{
-	{os: "linux", arch: "amd64", deb: "amd64", image: true},
-	{os: "linux", arch: "arm64", deb: "arm64", image: true},
-	{os: "linux", arch: "arm", arm: "7", image: true},
+	{os: "linux", arch: "amd64", deb: "amd64", image: true,
+		cc: "x86_64-linux-gnu-gcc"},
+	{os: "linux", arch: "arm64", deb: "arm64", image: true,
+		cc: "aarch64-linux-gnu-gcc"},
+	{os: "linux", arch: "arm", arm: "7", image: true, cc: "arm-linux-gnueabihf-gcc"},
 	{os: "linux", arch: "arm", arm: "6", deb: "armhf", image: true},
 	{os: "darwin", arch: "amd64"},
 	{os: "darwin", arch: "arm64"},
