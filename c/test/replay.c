@@ -255,12 +255,13 @@ static void check_candidate(golden *g, const char *value) {
 /* A record that no coordinator of the run makes: it changes nothing. */
 static void check_refused(golden *g, const uint8_t *rec, size_t n) {
 	uint8_t before[32], after[32];
+	record o;
 	int state;
 	replica_digest(&g->r, before);
 	state = replica_apply(&g->r, rec, n);
 	replica_digest(&g->r, after);
 	hostile++;
-	if (zofl_check(rec, n) != ZOFL_OK || state >= 0 || memcmp(before, after, 32) != 0) {
+	if (parse(&o, NULL, rec, n) != ZOFL_OK || state >= 0 || memcmp(before, after, 32) != 0) {
 		g->state = 102;
 		sprintf(g->why, "a record to refuse: %d", state);
 	}
