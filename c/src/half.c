@@ -14,7 +14,9 @@ static inline float unbits(uint32_t u) {
 
 /* Keeps a product apart from the addition that follows: gcc's GNU mode would fuse them. It also
    keeps gcc from packing four lookups into a vector, which is slower. */
-#if defined(__GNUC__) && defined(__SSE2__)
+#if defined(__clang__)
+#define ROUNDED(p) (void)(p)
+#elif defined(__GNUC__) && defined(__SSE2__)
 #define ROUNDED(p) __asm__("" : "+x"(p))
 #elif defined(__GNUC__) && defined(__aarch64__)
 #define ROUNDED(p) __asm__("" : "+w"(p))

@@ -238,6 +238,15 @@ TARGET_AVX2 static void avx2_add_signs(void *d, const float *x, uint32_t words, 
 		avx2_words(d, x, words, a, s, FILL);
 }
 
+/* Adds to 64 elements the sums that the bytes of index select. */
+TARGET_AVX2 static void avx2_add_sums(float *v, const float sums[256], const uint64_t index[8]) {
+	for (int k = 0; k < 8; k++) {
+		__m256i at = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)index[k]));
+		__m256 q = _mm256_i32gather_ps(sums, at, 4);
+		_mm256_storeu_ps(v + 8 * k, _mm256_add_ps(_mm256_loadu_ps(v + 8 * k), q));
+	}
+}
+
 /* -- AVX-512: the lanes in one register -- */
 
 ALWAYS TARGET_AVX512 __m512i avx512_next(__m512i *s0, __m512i *s1) {

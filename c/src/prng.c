@@ -18,23 +18,33 @@ static target behind(const target *t, uint64_t i) {
 	return u;
 }
 
-/* Puts n elements z into the target, in plain C. */
+/* Puts n elements z into the target, in plain C. One loop for each type: none has a branch. */
 static void put(const target *t, const float *z, uint32_t n) {
 	uint16_t *h = t->dst;
-	float *d = t->dst;
+	float *d = t->dst, a = t->a;
 	const float *x = t->x;
-	for (uint32_t j = 0; j < n; j++) {
-		float p = t->a * z[j];
-		ROUNDED(p);
-		if (t->type == FILL)
-			d[j] = p;
-		else if (t->type == ZOFL_F32)
-			d[j] = (x ? x[j] : d[j]) + p;
-		else if (t->type == ZOFL_F16)
-			h[j] = to_half((x ? x[j] : from_half(h[j])) + p);
-		else
-			h[j] = to_bf16((x ? x[j] : from_bf16(h[j])) + p);
-	}
+	uint32_t j;
+	if (t->type == FILL)
+		for (j = 0; j < n; j++)
+			d[j] = a * z[j];
+	else if (t->type == ZOFL_F32 && x)
+		for (j = 0; j < n; j++)
+			d[j] = x[j] + a * z[j];
+	else if (t->type == ZOFL_F32)
+		for (j = 0; j < n; j++)
+			d[j] = d[j] + a * z[j];
+	else if (t->type == ZOFL_F16 && x)
+		for (j = 0; j < n; j++)
+			h[j] = to_half(x[j] + a * z[j]);
+	else if (t->type == ZOFL_F16)
+		for (j = 0; j < n; j++)
+			h[j] = to_half(from_half(h[j]) + a * z[j]);
+	else if (x)
+		for (j = 0; j < n; j++)
+			h[j] = to_bf16(x[j] + a * z[j]);
+	else
+		for (j = 0; j < n; j++)
+			h[j] = to_bf16(from_bf16(h[j]) + a * z[j]);
 }
 
 static void seed(lanes *g, const zofl_addr *at, uint32_t block, isa level) {
@@ -279,6 +289,87 @@ static void sum_one(sum *s, const zofl_addr *at, float a) {
 }
 
 /* Adds the one number that eight signs of a group give. */
+#if UINTPTR_MAX > 0xFFFFFFFFu
+/* All 256 numbers that the signs may give; bit j is the sign of term j. */
+static void group_sums(float sums[256], const float a[8]) {
+	sums[0] = a[0];
+	sums[1] = -a[0];
+	for (size_t j = 1, n = 2; j < 8; j++, n *= 2)
+		for (size_t i = 0; i < n; i++) {
+			sums[n + i] = sums[i] - a[j];
+			sums[i] += a[j];
+		}
+}
+
+/* Exchanges the bits of hi under mask with those of lo under mask << shift. */
+static inline void exchange(uint64_t *lo, uint64_t *hi, int shift, uint64_t mask) {
+	uint64_t t = (*lo >> shift ^ *hi) & mask;
+	*lo ^= t << shift;
+	*hi ^= t;
+}
+
+static inline void exchange_all(uint64_t w[8], uint64_t mask4, int shift4, uint64_t mask2,
+                                int shift2, uint64_t mask1, int shift1) {
+	exchange(w + 0, w + 4, shift4, mask4);
+	exchange(w + 1, w + 5, shift4, mask4);
+	exchange(w + 2, w + 6, shift4, mask4);
+	exchange(w + 3, w + 7, shift4, mask4);
+	exchange(w + 0, w + 2, shift2, mask2);
+	exchange(w + 1, w + 3, shift2, mask2);
+	exchange(w + 4, w + 6, shift2, mask2);
+	exchange(w + 5, w + 7, shift2, mask2);
+	exchange(w + 0, w + 1, shift1, mask1);
+	exchange(w + 2, w + 3, shift1, mask1);
+	exchange(w + 4, w + 5, shift1, mask1);
+	exchange(w + 6, w + 7, shift1, mask1);
+}
+
+/* Before, w[j] has the signs of term j for 64 elements; after, byte j of w[k] has the signs of all
+   terms for element 8k+j. */
+static inline void transpose(uint64_t w[8]) {
+	const uint64_t every = UINT64_MAX / 0xFF;                           /* 1 in each byte */
+	exchange_all(w, every * 0x0F, 4, every * 0x33, 2, every * 0x55, 1); /* the bits of bytes */
+	exchange_all(w, 0x00000000FFFFFFFFu, 32, 0x0000FFFF0000FFFFu, 16, 0x00FF00FF00FF00FFu, 8);
+}
+
+/* Adds the sums to 64 elements. */
+static inline void plain_add_sums(float *v, const float sums[256], const uint64_t index[8]) {
+	for (int k = 0; k < 8; k++, v += 8) {
+		uint64_t u = index[k];
+		for (int j = 0; j < 8; j++, u >>= 8)
+			v[j] += sums[u & 255];
+	}
+}
+
+static void sum_group(sum *s) {
+	float sums[256];
+	uint64_t w[8][64], index[8];
+	uint32_t to = s->from + s->n, n;
+	for (int j = 0; j < 8; j++)
+		signs(w[j], &s->at[j], s->block, s->level);
+	group_sums(sums, s->a);
+	for (uint32_t i = s->from; i < to; i += n) {
+		float *v = s->v + (i - s->from);
+		for (int j = 0; j < 8; j++)
+			index[j] = w[j][i / 64];
+		transpose(index);
+		n = 64 - i % 64 < to - i ? 64 - i % 64 : to - i;
+		if (n < 64) {
+			for (uint32_t e = i % 64; e < i % 64 + n; e++)
+				*v++ += sums[index[e / 8] >> 8 * (e % 8) & 255];
+			continue;
+		}
+#if HAVE_X86
+		if (s->level >= AVX2) {
+			avx2_add_sums(v, sums, index);
+			continue;
+		}
+#endif
+		plain_add_sums(v, sums, index);
+	}
+}
+
+#else /* without a table: a small stack */
 static NOINLINE void sum_group(sum *s) {
 	lanes g[8];
 	uint64_t o[8][8];
@@ -297,6 +388,7 @@ static NOINLINE void sum_group(sum *s) {
 		}
 	}
 }
+#endif
 
 /* Adds a times a direction, after all terms that were added before. */
 static void sum_add(sum *s, const zofl_addr *at, float a) {
