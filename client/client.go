@@ -33,6 +33,11 @@ var (
 	// field, its value, the bytes and the remedy. In the second case, [Config].Accept refused the
 	// plan; then ErrPlan wraps the error of Accept.
 	ErrPlan = errPlan() // "this device does not take part in the plan"
+	// ErrArithmetic says that this process computes other parameters than all other devices. The
+	// text gives the cause and the remedy.
+	ErrArithmetic = errors.New("this process flushes subnormal numbers to zero, or does not " +
+		"round to nearest (built or loaded with -ffast-math?): build and link it, and every " +
+		"library that it loads, without -ffast-math")
 )
 
 // Run reports these faults in [Progress].Err, and goes on.

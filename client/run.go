@@ -14,9 +14,9 @@ import (
 // Run takes part in the run. Run returns nil when the run ends, and the cause of ctx when ctx ends.
 // Call Run again to continue from the last record that the client applied.
 //
-// Waiting does not cure the other errors of Run: [ErrLoss], [ErrRefused], [ErrRunning],
-// [replica.ErrDim], [replica.ErrInitial], [plan.ErrRunKey], a *[plan.Error], [ErrPlan],
-// [wire.ErrUpgrade], [bus.ErrClosed], [bus.ErrPermission], [bus.ErrSubscriptions],
+// Waiting does not cure the other errors of Run: [ErrArithmetic], [ErrLoss], [ErrRefused],
+// [ErrRunning], [replica.ErrDim], [replica.ErrInitial], [plan.ErrRunKey], a *[plan.Error],
+// [ErrPlan], [wire.ErrUpgrade], [bus.ErrClosed], [bus.ErrPermission], [bus.ErrSubscriptions],
 // [replica.ErrForeign] for a Store with the state of another run or model, and the errors of
 // Recorder. Run goes on after a store fails, a state differs from the run's, or a snapshot is
 // wrong: see [Progress].Err.
@@ -33,6 +33,9 @@ import (
 // An app that recovers a panic of Run may call Run again: the client goes on from its last
 // checkpoint.
 func (c *Client) Run(ctx context.Context) error {
+	if !sound() {
+		return fmt.Errorf("client: %w", ErrArithmetic)
+	}
 	if !c.start() {
 		return fmt.Errorf("client: %w", ErrRunning)
 	}
@@ -59,6 +62,16 @@ func (c *Client) Run(ctx context.Context) error {
 		c.tellRest(ctx)
 	}
 	return err
+}
+
+// Variables, because the compiler computes with constants.
+var leastNormal, one, tiny float32 = 0x1p-126, 1, 0x1p-30
+
+// sound reports whether this thread computes as the specification says: it keeps subnormal
+// numbers, and rounds to nearest. A library in C that was linked with -ffast-math has its process
+// flush them to zero, and Go's threads with it.
+func sound() bool {
+	return leastNormal/2+leastNormal/2 == leastNormal && one+tiny == one && one-tiny == one
 }
 
 // takePart takes part until the run ends or an error is final. If the log does not hold the

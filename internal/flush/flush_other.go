@@ -1,0 +1,5 @@
+//go:build !amd64
+
+package flush
+
+func while(func()) bool { return false }
