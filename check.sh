@@ -3,12 +3,12 @@
 #
 #   ./check.sh quick  while you work, under a minute where Go's cache is warm: gofmt, and for
 #                     what a change affects vet and tests without the race detector, the
-#                     closest first, as far as the time goes; golden vectors on amd64 and 386
-#                     where it can change them. The change is all that differs from where this
-#                     branch left origin/main, or main, or BASE (BASE=HEAD~3); files that are
-#                     not committed count. Packages that changed are tested in full, and with
-#                     -short those that import them, in any module. It prints which it tests,
-#                     and which it leaves.
+#                     closest first, as far as the time goes; golden vectors on amd64 and 386,
+#                     and the core in C, where it can change them. The change is all that differs
+#                     from where this branch left origin/main, or main, or BASE (BASE=HEAD~3);
+#                     files that are not committed count. Packages that changed are tested in
+#                     full, and with -short those that import them, in any module. It prints which
+#                     it tests, and which it leaves.
 #   ./check.sh        the whole, before you send it. Each step prints what it took:
 #                     gofmt, vet, tidy and build of every module; all tests of the root module,
 #                     with the race detector but for what takes it too long or starts no goroutine,
@@ -16,7 +16,8 @@
 #                     what pages of docs show, run as shown; which code a plain run enters;
 #                     the assembly as its generator writes it, and the code without it;
 #                     golden vectors on amd64, GOAMD64=v3 and 386; no fused multiply-add
-#                     in v3 code.
+#                     in v3 code; the core in C: no warning, all vectors, nothing that a board
+#                     lacks.
 #   ./check.sh all    also the race detector over programs and whole fleets; long tests: processes
 #                     that are killed, the papers' experiments, releases, the example in
 #                     a browser; whether tests compile for Windows and macOS; golden vectors
@@ -28,7 +29,8 @@
 #                     vectors; the ONNX example, a run of three devices in Python and one in
 #                     Java; a language model on ten devices; the metrics in promtool; golden
 #                     vectors in WebAssembly, and devices in tabs of Chromium; the dashboard and
-#                     the site of docs, looked at in Chromium.
+#                     the site of docs, looked at in Chromium; the core in C by other compilers,
+#                     under sanitizers, elsewhere, compared with Go on random runs, and fuzzed.
 #
 # A test that takes minutes, by itself or by the race detector, looks at testing.Short, or is in a
 # file that is built without race, and so are those of programs that run others. Where tests run
@@ -345,6 +347,7 @@ whole() {
 	fi
 	[ "$host" != amd64 ] || add "golden vectors on 386" golden GOARCH=386
 	add "no fused multiply-add on amd64 v3" unfused GOARCH=amd64 GOAMD64=v3
+	[ "$mode" = all ] || add "the core in C" c/test/run.sh
 }
 
 # What else all checks: other languages with their engines, a browser, and emulators.
@@ -352,6 +355,9 @@ elsewhere() {
 	add "compiles for Windows and macOS" compiles windows darwin
 	add "Java and Kotlin devices, the Android library" phones
 	add "the Python package" package
+	add "the core in C, and elsewhere" c/test/run.sh all
+	add "libzofl: devices in C, Python and C#" env ZOFL_LIBZOFL=1 \
+		go -C testing test -vet=off -count=1 ./libzofl
 	add "architectures of phones and Raspberry Pis" testing/mobile/qemu.sh
 	add "seeds by the thousand" go -C testing test -vet=off -count=1 ./fleet/simulation -seeds 3000
 	add "hundreds of seeds, raced" env CGO_ENABLED=1 \
@@ -464,6 +470,9 @@ quick() {
 		[ "$host" != amd64 ] || step "golden vectors on 386" golden GOARCH=386
 	fi
 	changed=$(awk '$1 == 0 { print $3 }' "$work/affected")
+	if grep -qE '^(c|(wire|plan|prng|client)/(.*/)?testdata)/' "$work/change"; then
+		step "the core in C" c/test/run.sh
+	fi
 	if go list "${replicated[@]}" | grep -qxF "$changed"; then
 		step "no fused multiply-add on amd64 v3" unfused GOARCH=amd64 GOAMD64=v3
 	fi
@@ -484,8 +493,13 @@ case "$mode" in "" | all | quick) ;; *) fail "usage: ./check.sh [quick|all]" ;; 
 need go golang
 need git git
 need gcc gcc
+need g++ g++
 if [ "$mode" = all ]; then
 	for a in arm aarch64 riscv64 s390x; do need "qemu-$a-static" qemu-user-static; done
+	for a in arm-linux-gnueabihf aarch64-linux-gnu s390x-linux-gnu; do need "$a-gcc" "gcc-$a"; done
+	need clang "clang libclang-rt-dev"
+	need mcs mono-mcs
+	need mono mono-runtime
 	need javac default-jdk-headless
 	need mvn maven
 	need unzip unzip
@@ -498,8 +512,9 @@ if [ "$mode" = all ]; then
 	python >/dev/null
 fi
 
-# What compiles, links and vets collects its garbage seldom, which saves a fifth of its time.
-GOFLAGS="$(go env GOFLAGS) '-toolexec=env GOGC=400'"
+# What compiles, links and vets collects its garbage seldom, which saves a fifth of its time. Go's
+# cache has what was compiled by its paths: without them, clones of one machine share it.
+GOFLAGS="$(go env GOFLAGS) -trimpath '-toolexec=env GOGC=400'"
 export GOFLAGS
 host=$(go env GOHOSTARCH)
 # What tests of kernels must have come to: see internal/isa/isatest.

@@ -340,10 +340,11 @@ static int is_missing(const announcement *a, uint64_t slot) {
 
 /* The group in which an announcement names the slot, or -1. */
 static int32_t group_of(const announcement *a, uint64_t slot) {
-	reader r = {a->groups, a->groups + a->ngroups, 0};
+	reader r = {a->groups, a->groups, 0};
 	int32_t found = -1;
 	if (!a->groups)
 		return -1;
+	r.end += a->ngroups;
 	for (int32_t g = 0; r.p < r.end && !r.err; g++) {
 		uint64_t n = leb(&r, MAX_MEMBERS), next = 0;
 		for (uint64_t i = 0; i < n && !r.err; i++)

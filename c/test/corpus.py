@@ -54,7 +54,7 @@ def logs(corpus):
         flags = (GIVEN if "\ngiven:" in run else 0) | (SECRET if "\nsecret:" in run else 0)
         name = re.search(rb"\x01([\xa1-\xbf])(.*)", records[0], re.S)  # the plan's first field
         script = head(name[2][: name[1][0] & 31], flags)
-        script += b"".join(part(CATCH_UP, r) for r in records[:40])
+        script += b"".join(part(CATCH_UP, r) for r in records[:12])
         corpus.add("log", script)
         corpus.add("device", script)
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MEMORY (1u << 20) /* a plan that needs more is not given it */
+#define MEMORY (1u << 15) /* a plan that needs more is not given it */
 #define PARTS 60          /* of a script: more only take time */
 
 /* Heap memory of just n bytes, so that the sanitizer sees what is read beyond. */
