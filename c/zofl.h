@@ -321,7 +321,7 @@ struct zofl_device {
 	uint32_t pause, tries, silent, divisor, request, seen_attempt, seen_left, doubts;
 	uint8_t want, flight, seen_state, doubt, load;
 	/* a state file as it is read: how far, and its digest */
-	uint64_t load_at;
+	uint64_t load_at, snapshot; /* snapshot: record of another's state that nothing has proved */
 	uint8_t load_sum[32];
 };
 

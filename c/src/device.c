@@ -305,7 +305,7 @@ static void start_over(zofl_device *d) {
 	d->need = 0;
 	d->work.on = 0;
 	d->epoch = d->ignored = 0;
-	d->digest_n = d->reference_n = d->rebuilt = d->eval_n = 0;
+	d->digest_n = d->reference_n = d->rebuilt = d->eval_n = d->snapshot = 0;
 	d->flight = 0;
 	d->want = JOIN;
 	d->ask_at = d->now + rest;
@@ -315,7 +315,7 @@ static void start_over(zofl_device *d) {
 static void replay_again(zofl_device *d) {
 	d->scanning = 0;
 	d->work.on = 0;
-	d->digest_n = 0;
+	d->digest_n = d->snapshot = 0;
 	replica_restart(&d->r);
 	apply_first(d);
 }
@@ -415,6 +415,7 @@ static void end_scan(zofl_device *d) {
 		d->r.n = d->scan_n;
 		d->r.epoch = d->scan_epoch;
 		memcpy(d->r.hash, d->scan_hash, 16);
+		note_digest(d, d->ask.n - 1);
 	}
 }
 
@@ -427,7 +428,7 @@ static int take_record(zofl_device *d, const record *o, const uint8_t *rec, uint
 		begin_scan(d);
 	if (d->scanning)
 		return scan_record(d, o, rec, n);
-	live = !dropped(&d->r, o->n);
+	live = on_path(&d->r, o->n);
 	err = replica_apply(&d->r, rec, n);
 	if (err == ZOFL_MEMORY && (err = provide_memory(d)) == ZOFL_OK)
 		err = replica_apply(&d->r, rec, n);
@@ -1049,8 +1050,11 @@ static int state_differs(zofl_device *d) {
 	if (!d->reference_n || d->digest_n != d->reference_n ||
 	    memcmp(d->digest_tip, d->reference_tip, 8))
 		return 0;
-	if (memcmp(d->digest, d->reference, 8) == 0)
+	if (memcmp(d->digest, d->reference, 8) == 0) {
+		if (d->reference_n > d->snapshot)
+			d->snapshot = 0;
 		return 0;
+	}
 	if (d->rebuilt && d->reference_n < d->rebuilt + rest)
 		return 0;
 	note_number(d, "the state differs from the run's after record ", d->reference_n);

@@ -282,12 +282,12 @@ static int dropped(const zofl_replica *r, uint64_t n) {
 	return 0;
 }
 
-/* Notes a rollback at its place among the known ones. Those that it undid are forgotten: a later
-   return to their branch finds them again in the log. */
+/* Notes a rollback at its place among the known ones. Where there is no more room, those that it
+   undid are forgotten: a later return to their branch finds them again in the log. */
 static int note_rollback(zofl_replica *r, uint64_t n, uint64_t to) {
-	int kept = 0, at;
+	int kept = 0, at, full = r->nback == ZOFL_ROLLBACKS;
 	for (int i = 0; i < r->nback; i++)
-		if (r->back[i].n <= to || r->back[i].n > n)
+		if (!full || r->back[i].n <= to || r->back[i].n > n)
 			r->back[kept++] = r->back[i];
 	r->nback = (uint8_t)kept;
 	if (kept == ZOFL_ROLLBACKS)

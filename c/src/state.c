@@ -88,7 +88,7 @@ static void emit_head(window *w, const zofl_device *d) {
 	emit(w, r->hash, 16);
 	emit_le(w, r->epoch, 8);
 	emit_le(w, r->rounds, 8);
-	emit_le(w, 0, 8);
+	emit_le(w, d->snapshot, 8);
 	emit_le(w, r->plan.dim, 8);
 	emit_le(w, replica_vectors(r), 4);
 	emit_le(w, d->first_size, 4);
@@ -281,6 +281,7 @@ static int load_head(zofl_device *d, const uint8_t *b, size_t n, int second) {
 	replica_set_registers(&d->r, h.registers);
 	if ((err = restore_kept(d, &h)) == ZOFL_OK)
 		err = restore_rollbacks(d, &h);
+	d->snapshot = h.snapshot;
 	d->load_at = 0;
 	return err;
 }

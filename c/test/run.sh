@@ -26,7 +26,9 @@ programs='
 - golden wire/testdata/golden.txt wire/testdata/vectors
 - blocks plan/testdata/blocks.txt
 - nats
-+ transcript client/testdata/transcripts/*.txt
++ transcript client/testdata/transcripts/*.txt client/testdata/transcripts/kept/*.txt
+- state client/replica/testdata/state-*.bin
+- lean wire/compact/testdata/frames.txt
 '
 strict=(-std=c99 -Wall -Wextra -Wconversion -Wvla -pedantic -Werror)
 

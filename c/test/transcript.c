@@ -206,6 +206,24 @@ static void begin_device(void) {
 		differs_("zofl_open", zofl_error(err), "no error");
 }
 
+/* The app kept the state when it stopped the device, and begins it again. */
+static void wake(void) {
+	static uint8_t state[1 << 20];
+	uint64_t size = zofl_state_size(&dev);
+	void *given;
+	int err = zofl_save(&dev, 0, state, (size_t)size);
+	begin_device();
+	if (err == ZOFL_OK)
+		err = zofl_load(&dev, state, (size_t)size, 1);
+	if (err == ZOFL_MEMORY) {
+		given = malloc(zofl_need(&dev));
+		zofl_give(&dev, given, zofl_need(&dev));
+		err = zofl_load(&dev, state, (size_t)size, 1);
+	}
+	if (size == 0 || err != ZOFL_OK)
+		differs_("state file", zofl_error(err), "no error");
+}
+
 static void compare_send(const zofl_task *t) {
 	static char got[140000], want[140000];
 	const event *e = t->reply ? next_of("ask") : next_of("out");
@@ -333,6 +351,9 @@ static void play_event(void) {
 	} else if (!strcmp(e->kind, "leave")) {
 		now_at++;
 		zofl_decline(&dev, 6);
+	} else if (!strcmp(e->kind, "wake")) {
+		now_at++;
+		wake();
 	} else if (!strcmp(e->kind, "silence") || !strcmp(e->kind, "nobody")) {
 		now_at++;
 	} else { /* only the core can bring it, and it did not */
