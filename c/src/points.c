@@ -245,11 +245,12 @@ static int32_t code_of(float g, double unit, int32_t most) {
 }
 
 /* Writes one block of scalars, and makes each of them what a replica reads. The result is the
-   largest that a replica meets. */
+   largest that a replica meets: infinite where the root is not finite. */
 static float write_block(writer *w, int precision, float *g, uint32_t n) {
 	uint32_t size = code_bits(precision), codes = (n * size + 15) / 16 * 16 / size;
 	uint32_t word = 0, held = 0;
 	int32_t half_range = 1 << (size - 1);
+	int coded;
 	double sum = 0, unit, r;
 	float most;
 	uint16_t h;
@@ -259,11 +260,12 @@ static float write_block(writer *w, int precision, float *g, uint32_t n) {
 	most = from_half(h);
 	r = (double)most;
 	unit = code_step(precision) * r;
+	coded = h > 0 && h < 0x7C00;
 	w_le(w, h, 2);
 	for (uint32_t i = 0; i < codes; i++) {
-		int32_t q = i < n && r > 0 ? code_of(g[i], unit, half_range) : 0;
+		int32_t q = i < n && coded ? code_of(g[i], unit, half_range) : 0;
 		if (i < n)
-			g[i] = r > 0 ? (float)(code_step(precision) * (q + 0.5) * r) : 0;
+			g[i] = coded ? (float)(code_step(precision) * (q + 0.5) * r) : 0;
 		if (i < n && !(fabsf(g[i]) <= most))
 			most = fabsf(g[i]);
 		word |= ((uint32_t)q & ((1u << size) - 1)) << held;
@@ -273,7 +275,7 @@ static float write_block(writer *w, int precision, float *g, uint32_t n) {
 			word = held = 0;
 		}
 	}
-	return most;
+	return h < 0x7C00 ? most : INFINITY;
 }
 
 /* Writes the scalars of a step, and makes each of them what a replica reads. Whether all are

@@ -4,6 +4,7 @@
 
      r, a, j, c   a record, an announcement, a join reply, a catch-up reply: the answer is the code,
                   a byte
+     b            a precision, and scalars: the answer is the block that a device writes
      l            a log: one byte each of the length of the run's name and of the secret, these, the
                   number of initial parameters and these, and each record with its length. The answer
                   has 34 bytes for each record up to the first that is refused: the code, the number
@@ -104,6 +105,18 @@ static void judge_log(void) {
 	free(initial);
 }
 
+static void judge_block(const uint8_t *b, size_t n) {
+	static float g[1000];
+	uint8_t block[4002];
+	const uint32_t scalars = (uint32_t)(n - 1) / 4;
+	writer w = {block, block + sizeof block, 0};
+	if (n < 5 || scalars > 1000)
+		exit(3);
+	memcpy(g, b + 1, 4 * scalars);
+	write_block(&w, b[0], g, scalars);
+	say(block, (size_t)(w.p - block));
+}
+
 static void judge_request(void) {
 	record o;
 	announcement a;
@@ -124,6 +137,9 @@ static void judge_request(void) {
 		break;
 	case 'c':
 		say_code(read_catch_up(&c, b, n));
+		break;
+	case 'b':
+		judge_block(b, n);
 		break;
 	case 'l':
 		judge_log();

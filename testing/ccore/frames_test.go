@@ -4,12 +4,16 @@ package ccore
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/binary"
 	"encoding/hex"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/compact"
 )
@@ -126,6 +130,30 @@ func TestFaultyFrames(t *testing.T) {
 		f := all[g.IntN(len(all))]
 		f.bytes = g.damaged(f.bytes)
 		f.compare(t, j)
+	}
+}
+
+// TestBlocks: devices encode scalars to the same bytes, odd ones too.
+func TestBlocks(t *testing.T) {
+	j := newJudge(t)
+	for seed := range count(3000) {
+		g := newGen(seed)
+		v := one(g, plan.Int8, plan.Int4, plan.Int2)
+		block := make([]float32, 1+g.IntN(40))
+		scale := one(g, 1e-42, 1e-8, 1e-5, 1, 1, 1000, 65504, 1e30)
+		for i := range block {
+			block[i] = float32(g.NormFloat64() * scale)
+			if g.chance(50) {
+				block[i] = one(g, odd...)
+			}
+		}
+		request := []byte{'b', byte(v)}
+		for _, s := range block {
+			request = binary.LittleEndian.AppendUint32(request, math.Float32bits(s))
+		}
+		if got, want := j.ask(t, request), v.Append(nil, block...); !bytes.Equal(got, want) {
+			t.Errorf("%v of %v: C %x, Go %x", v, block, got, want)
+		}
 	}
 }
 
