@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import record as records
+from .arithmetic import check_arithmetic
 from .directions import F32
 from .errors import LogError
 from .key import run_key
@@ -19,6 +20,7 @@ class Replica:
 
     def __init__(self, secret: bytes | None = None, given: F32 | None = None,
                  keep: set[int] | None = None) -> None:
+        check_arithmetic()
         self.secret, self.given = secret, given
         self.keep = keep or set()  # records that rollbacks return to
         self.states: dict[int, State] = {}
