@@ -13,7 +13,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 c/amalgamate.sh >"$work/zofl.c"
 python3 c/test/corpus.py "$work/corpus"
-clang -std=c99 -O1 -g -DZOFL_TILE=64 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+clang -std=c99 -O1 -g -DZOFL_TILE=64 -DZOFL_WITH_SIMD=0 \
+	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 	-I"$work" -Ic -o "$work/fuzz" c/test/fuzz.c -lm
 [ $# -gt 0 ] || mapfile -t targets < <(cd "$work/corpus" && printf '%s\n' *)
 [ $# = 0 ] || targets=("$@")
