@@ -38,6 +38,7 @@ static const struct {
 	{ZOFL_UNSUPPORTED, "the plan cannot be followed here"},
 	{ZOFL_ROOM, "a buffer or a struct is too small"},
 	{ZOFL_STATE, "the call does not fit what the device does now"},
+	{ZOFL_ARITHMETIC, "this process computes other bits than all other devices"},
 	{ZOFL_KEY, "the secret is not the run's"},
 	{ZOFL_CONFIG, "a setting that cannot be used"},
 	{ZOFL_HANDLE, "no open device has this number"},

@@ -47,6 +47,7 @@ enum {
 	ZOFL_UNSUPPORTED = -8, /* the plan cannot be followed here: zofl_explain names the field */
 	ZOFL_ROOM = -9,        /* struct_size is too small */
 	ZOFL_STATE = -10,      /* a call that does not fit what the device does now */
+	ZOFL_ARITHMETIC = -11, /* this process computes other bits than all other devices */
 	ZOFL_KEY = -12,        /* the secret is not the run's, or is missing */
 
 	/* this library alone */

@@ -30,6 +30,7 @@ const (
 	Refused     Code = -7
 	Unsupported Code = -8
 	State       Code = -10
+	Arithmetic  Code = -11
 	Key         Code = -12
 
 	BadConfig  Code = -32
@@ -72,6 +73,7 @@ var marks = []struct {
 }{
 	{bus.ErrPermission, Permission},
 	{client.ErrRefused, Refused},
+	{client.ErrArithmetic, Arithmetic},
 	{client.ErrPlan, Unsupported},
 	{replica.ErrDim, Dim},
 	{replica.ErrInitial, Initial},
