@@ -13,8 +13,7 @@ const char *zofl_error(int code) {
 	    "the plan needs what this build has not: zofl_explain names the field",
 	    "a buffer is too short: zofl_explain names it",
 	    "the call does not fit what the device does now",
-	    "the arithmetic is not that of IEEE 754: compile with -std=c99 or -ffp-contract=off, never "
-	    "with -ffast-math",
+	    "the arithmetic is not that of IEEE 754: see zofl_fault, and never use -ffast-math",
 	    "the secret is not the run's",
 	    "the state file is damaged",
 	};

@@ -4,11 +4,11 @@
    compiler joins it with a sum. What Go keeps for all candidates at once is drawn anew here: memory
    depends on the number of parameters, not of candidates. */
 
+#if ZOFL_WITH_CMA && ZOFL_WITH_NORMAL
+
 static inline double mul(double a, double b) {
 	return a * b;
 }
-
-#if ZOFL_WITH_CMA && ZOFL_WITH_NORMAL
 
 /* Rows of the covariance: d columns of the matrix, or 4 + floor(3 ln d) vectors. */
 static uint32_t cma_rows(const zofl_plan *p) {

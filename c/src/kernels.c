@@ -43,6 +43,7 @@ typedef struct {
 	__m256i s0[2], s1[2];
 } avx2_lanes;
 
+#if ZOFL_WITH_NORMAL
 ALWAYS TARGET_AVX2 avx2_lanes avx2_load(const lanes *g) {
 	avx2_lanes v;
 	for (int h = 0; h < 2; h++) {
@@ -51,6 +52,7 @@ ALWAYS TARGET_AVX2 avx2_lanes avx2_load(const lanes *g) {
 	}
 	return v;
 }
+#endif
 
 ALWAYS TARGET_AVX2 void avx2_save(lanes *g, const avx2_lanes *v) {
 	for (int h = 0; h < 2; h++) {
