@@ -18,7 +18,8 @@ var kinds = []string{
 	".md", ".txt", ".html", ".css", ".svg", ".png", ".ipynb",
 	".mod", ".sum", ".toml", ".xml", ".kts", ".properties", ".pro", ".json", ".jar",
 	".yml", ".yaml", ".cff", ".clang-format",
-	".inc", ".ld", ".rs", ".lock", ".cmake", ".overlay", ".cs", ".dart", ".csproj",
+	".inc", ".ld", ".awk", ".projbuild", ".defaults",
+	".rs", ".lock", ".cmake", ".overlay", ".cs", ".dart", ".csproj",
 	".conf", ".service", ".xcprivacy", ".typed", ".bin", ".gitignore",
 }
 
