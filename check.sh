@@ -299,6 +299,13 @@ python() {
 	fail "numpy, pytest or hatchling is missing: .ci/setup installs them, in python/_venv"
 }
 
+# rust: the crate around the core in C, without a network: what cargo needs .ci/setup fetched.
+rust() {
+	c/amalgamate.sh | cmp -s - c/zofl.c || c/amalgamate.sh >c/zofl.c
+	CARGO_TARGET_DIR=$work/rust cargo test --offline --locked --quiet \
+		--manifest-path c/examples/rust/Cargo.toml
+}
+
 # package: the Python package's tests.
 package() {
 	local interpreter
@@ -356,6 +363,9 @@ elsewhere() {
 	add "Java and Kotlin devices, the Android library" phones
 	add "the Python package" package
 	add "the core in C, and elsewhere" c/test/run.sh all
+	add "the core in C on boards" c/test/boards/run.sh
+	add "boards in whole runs" env ZOFL_BOARDS=1 go -C testing test -vet=off -count=1 ./boards
+	! command -v cargo >/dev/null || add "the core in C for Rust" rust # Debian 12 has it too old
 	add "libzofl: devices in C, Python and C#" env ZOFL_LIBZOFL=1 \
 		go -C testing test -vet=off -count=1 ./libzofl
 	add "architectures of phones and Raspberry Pis" testing/mobile/qemu.sh
@@ -499,6 +509,10 @@ if [ "$mode" = all ]; then
 	for a in arm-linux-gnueabihf aarch64-linux-gnu s390x-linux-gnu; do need "$a-gcc" "gcc-$a"; done
 	need clang "clang libclang-rt-dev"
 	need mcs mono-mcs
+	need arm-none-eabi-gcc "gcc-arm-none-eabi libnewlib-arm-none-eabi"
+	need qemu-system-arm qemu-system-arm
+	need riscv64-unknown-elf-gcc "gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf"
+	need qemu-system-riscv32 qemu-system-misc
 	need mono mono-runtime
 	need javac default-jdk-headless
 	need mvn maven
