@@ -96,7 +96,7 @@ void zofl_fill(float *dst, uint64_t n, uint64_t off, const zofl_addr *at, zofl_d
 /* ---- a device ---- */
 
 typedef struct zofl_config {
-	const char *run, *id;  /* 1 to 32 of a-z, 0-9, - and _ ; kept by copy */
+	const char *run, *id;  /* 1 to 32 of a-z, A-Z, 0-9, - and _ ; kept by copy */
 	const uint8_t *secret; /* the app's secret of a private run, else NULL; must stay */
 	size_t secret_size;
 	const float *initial;  /* d parameters where the plan says initial=given; must stay */
@@ -173,6 +173,8 @@ uint64_t zofl_state_size(const zofl_device *); /* bytes; 0 before the first reco
 int zofl_save(const zofl_device *, uint64_t off, uint8_t *out, size_t n);
 /* The file's next n bytes, from zofl_open to the last; before the first zofl_poll. After the last
    byte ZOFL_OK says that the state is whole. ZOFL_WAIT is not an error: more bytes are awaited.
+   The first call holds at least the file's head, all before the vectors; ZOFL_TRUNCATED: it did
+   not, call again with more. After another error the device begins without a state.
    It may return ZOFL_MEMORY: give what zofl_need says, and call again with the same bytes. */
 int zofl_load(zofl_device *, const uint8_t *bytes, size_t n, int last);
 size_t zofl_need(const zofl_device *); /* bytes of memory that the plan needs */
@@ -281,7 +283,7 @@ struct zofl_device {
 	zofl_replica r;
 	char run[ZOFL_ID + 1], id[ZOFL_ID + 1];
 	char subject[ZOFL_SUBJECT], inbox[ZOFL_SUBJECT];
-	char said[96]; /* why something was refused */
+	char said[128]; /* why something was refused */
 	/* the caller's */
 	uint8_t *frame, *memory;
 	size_t frame_size, memory_size, need;

@@ -216,23 +216,27 @@ static int place(zofl_device *d) {
 	return replica_give(&d->r, d->memory + d->own, d->memory_size - d->own);
 }
 
+static int is_aligned(const void *memory) {
+	return (uintptr_t)memory % 8 == 0;
+}
+
 /* The replica needs memory. ZOFL_OK: it has it. ZOFL_MEMORY: the caller must give it. */
 static int provide_memory(zofl_device *d) {
-	size_t need = (size_t)(d->own + replica_need(&d->r));
-	if (d->memory && d->memory_size >= need)
+	uint64_t need = d->own + replica_need(&d->r);
+	if (d->memory && is_aligned(d->memory) && d->memory_size >= need)
 		return place(d);
-	if (!d->fixed_memory) {
-		d->need = need;
+	if (!d->fixed_memory && (size_t)need == need) {
+		d->need = (size_t)need;
 		return ZOFL_MEMORY;
 	}
-	note_number(d, "memory_size: the plan needs ", need);
+	note_number(d, "memory, aligned as malloc's: the plan needs bytes: ", need);
 	return give_up(d, ZOFL_ROOM);
 }
 
 int zofl_give(zofl_device *d, void *memory, size_t size) {
 	if (!d->need || d->fixed_memory)
 		return ZOFL_STATE;
-	if (!memory || size < d->need)
+	if (!memory || size < d->need || !is_aligned(memory))
 		return ZOFL_ROOM;
 	d->memory = memory;
 	d->memory_size = size;
@@ -250,6 +254,7 @@ static void note_plan(zofl_device *d, const uint8_t *rec, uint32_t n) {
 	const zofl_plan *p = &d->r.plan;
 	zofl_sha256 c;
 	uint8_t hash[32];
+	uint32_t shard = zofl_shard(d->id, p->shards ? p->shards : 1);
 	record_hash(rec, n, hash);
 	memcpy(d->plan_tip, hash, 8);
 	add_tag(&c, "zofl/1 key");
@@ -259,7 +264,9 @@ static void note_plan(zofl_device *d, const uint8_t *rec, uint32_t n) {
 		zofl_sha256_add(&c, p->run_key, p->run_key_len);
 	zofl_sha256_end(&c, hash);
 	memcpy(d->key_tip, hash, 8);
-	d->shard = zofl_shard(d->id, p->shards ? p->shards : 1);
+	if (shard != d->shard)
+		d->subscribed &= (uint8_t)~NEWS; /* they come on another subject */
+	d->shard = shard;
 	d->own = own_size(n);
 	d->first_size = n;
 	d->plan_known = 1;
@@ -419,6 +426,13 @@ static void end_scan(zofl_device *d) {
 	}
 }
 
+/* Whether a record is the plan that the coordinator sent, by which memory was given. */
+static int is_plan(const zofl_device *d, const uint8_t *rec, uint32_t n) {
+	uint8_t hash[16];
+	record_hash(rec, n, hash);
+	return memcmp(hash, d->plan_tip, 8) == 0;
+}
+
 /* Takes the next record of the log; last is where the log ends. */
 static int take_record(zofl_device *d, const record *o, const uint8_t *rec, uint32_t n,
                        uint64_t last) {
@@ -428,10 +442,14 @@ static int take_record(zofl_device *d, const record *o, const uint8_t *rec, uint
 		begin_scan(d);
 	if (d->scanning)
 		return scan_record(d, o, rec, n);
+	if (o->n == 1 && !is_plan(d, rec, n))
+		return ZOFL_CHAIN;
 	live = on_path(&d->r, o->n);
 	err = replica_apply(&d->r, rec, n);
 	if (err == ZOFL_MEMORY && (err = provide_memory(d)) == ZOFL_OK)
 		err = replica_apply(&d->r, rec, n);
+	if (o->kind == CHANGE && (err == ZOFL_REFUSED || err == ZOFL_UNSUPPORTED) && !forget_change(d))
+		replay_again(d);
 	if (err)
 		return err;
 	d->work.on = 0;
@@ -594,7 +612,7 @@ static void note_heard(zofl_device *d, const announcement *a) {
 /* A record that does not follow the device's own: one of both is not of the log. */
 static int contradicted(zofl_device *d, int err) {
 	if (err == ZOFL_CHAIN)
-		d->want |= CONFIRM;
+		d->want |= d->r.n ? CONFIRM : JOIN;
 	if (err == ZOFL_UNSUPPORTED || err == ZOFL_UPGRADE)
 		return doubt(d, err);
 	return err;
@@ -604,7 +622,7 @@ static int hear(zofl_device *d, const uint8_t *data, size_t size, int asked) {
 	announcement a;
 	int err = read_announcement(&a, data, size);
 	if (err)
-		return err;
+		return contradicted(d, err);
 	if (a.n < 2 || a.nrecords >= a.n)
 		return ZOFL_REFUSED;
 	if (!d->plan_known || d->need)
@@ -628,16 +646,26 @@ static int hear(zofl_device *d, const uint8_t *data, size_t size, int asked) {
 
 /* ---- answers ---- */
 
+/* What the coordinator says, for a log: without the bytes that steer a terminal. */
+static void add_reason(zofl_device *d, const join_reply *j) {
+	for (uint32_t i = 0; i < j->reason_size; i++) {
+		char c = (char)j->reason[i];
+		if (j->reason[i] < 0x20 || j->reason[i] == 0x7F)
+			c = '?';
+		add_text(d->said, sizeof d->said, &c, 1);
+	}
+}
+
 static int refuse_join(zofl_device *d, const join_reply *j) {
 	note_text(d, j->status == 1 ? "roster full: " : j->status == 2 ? "denied: " : "join refused: ");
-	add_text(d->said, sizeof d->said, (const char *)j->reason, j->reason_size);
+	add_reason(d, j);
 	return doubt(d, ZOFL_REFUSED);
 }
 
 /* The run takes no device now. */
 static int wait_later(zofl_device *d, const join_reply *j) {
 	note_text(d, "");
-	add_text(d->said, sizeof d->said, (const char *)j->reason, j->reason_size);
+	add_reason(d, j);
 	d->later = 1;
 	if (!d->joined) {
 		d->want |= JOIN;
@@ -656,16 +684,9 @@ static int on_refusal(zofl_device *d, const join_reply *j) {
 	return refuse_join(d, j);
 }
 
-/* Whether the answer's plan is the device's. */
-static int same_plan(const zofl_device *d, const join_reply *j) {
-	uint8_t hash[32];
-	record_hash(j->plan, j->plan_size, hash);
-	return memcmp(hash, d->plan_tip, 8) == 0;
-}
-
 static int on_plan(zofl_device *d, const join_reply *j) {
 	int err;
-	if (d->plan_known && (j->status == JOIN_PLAN || !same_plan(d, j))) {
+	if (d->plan_known && (j->status == JOIN_PLAN || !is_plan(d, j->plan, j->plan_size))) {
 		start_over(d);
 		return ZOFL_CHAIN;
 	}
@@ -686,8 +707,10 @@ static int on_plan(zofl_device *d, const join_reply *j) {
 static int on_join(zofl_device *d, const uint8_t *data, size_t size) {
 	join_reply j;
 	int err = read_join_reply(&j, data, size);
-	if (err)
-		return err;
+	if (err) { /* nonsense: the answer may still come, or no_answer asks again */
+		d->flight = JOIN;
+		return contradicted(d, err);
+	}
 	d->later = 0;
 	if (j.status != JOIN_OK && j.status != JOIN_PLAN)
 		return on_refusal(d, &j);
@@ -704,8 +727,9 @@ static int on_join(zofl_device *d, const uint8_t *data, size_t size) {
 	d->doubt = 0;
 	d->pause = 0;
 	if (!d->joined) {
-		d->joined = 1; /* it asks again once it is subscribed */
-		return ZOFL_OK;
+		d->joined = 1;
+		if (!(d->subscribed & NEWS)) /* it asks again once it is subscribed */
+			return ZOFL_OK;
 	}
 	return j.announcement_size ? hear(d, j.announcement, j.announcement_size, 1) : ZOFL_OK;
 }
@@ -734,10 +758,12 @@ static int on_confirm(zofl_device *d, catch_up_reply *c) {
 static int on_records(zofl_device *d, const uint8_t *data, size_t size, int confirm) {
 	catch_up_reply c;
 	int err = read_catch_up(&c, data, size);
+	if (!err && c.from != d->flight_from)
+		err = ZOFL_VALUE;
+	if (err && confirm)
+		d->flight = CONFIRM; /* nonsense: as in on_join */
 	if (err)
 		return err;
-	if (c.from != d->flight_from)
-		return ZOFL_VALUE;
 	d->silent = 0;
 	if (confirm)
 		return on_confirm(d, &c);
@@ -985,8 +1011,6 @@ static void begin_work(zofl_device *d) {
 	note_answer(d);
 	d->due &= (uint8_t) ~(REPLY_DUE | DECLINE_DUE);
 	scalars = survey ? 1 + 2 * DISTANCES : (uint64_t)p->steps * w->perts;
-	if (is_evolution(d))
-		scalars *= 2;
 	if (w->closes <= d->now)
 		decline(d, DECLINE_TIME);
 	else if ((survey != SURVEY_SKETCH && scalars > d->r.scalars) || !begin_reply(d, d->r.hash)) {
@@ -1083,6 +1107,8 @@ static void act(zofl_device *d) {
 
 /* Goes on towards the head of the announcement in hand. */
 static void follow(zofl_device *d) {
+	if (d->ask_open && position(d) >= d->ask.n - 1)
+		d->want &= (uint8_t)~RECORDS; /* a later announcement brought them */
 	if (!d->ask_open || d->work.on || d->flight || d->want & (RECORDS | CONFIRM))
 		return;
 	if (d->scanning && position(d) >= d->ask.n - 1)
@@ -1236,6 +1262,10 @@ int zofl_poll(zofl_device *d, uint64_t now_ms, zofl_task *t) {
 	memset(t, 0, sizeof *t);
 	if (now_ms > d->now)
 		d->now = now_ms;
+	if (d->load == LOADING) { /* the state file never became whole */
+		start_over(d);
+		d->ask_at = 0;
+	}
 	d->load = LOADED;
 	if (d->failed)
 		return d->failed;

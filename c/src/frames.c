@@ -159,7 +159,7 @@ static uint64_t leb(reader *r, uint64_t most) {
 	do {
 		if ((p = take(r, 1)) == NULL)
 			return 0;
-		if (s > 56 && *p > 127) /* no number here has more than 63 bits */
+		if (s > 56 && *p) /* no number here has more than 63 bits */
 			fail(r, ZOFL_LIMIT);
 		v |= (uint64_t)(*p & 127) << s;
 		s += 7;

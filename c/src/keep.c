@@ -117,8 +117,32 @@ static void keep_change(zofl_device *d, const record *o, const uint8_t *rec, siz
 			d->unsaved = 1; /* no state file until a rollback */
 }
 
+/* Takes back a change that no run may have, or that this build cannot do: its fields are in the
+   plan already. 0: not all earlier changes are kept, so that only the log has the plan. */
+static int forget_change(zofl_device *d) {
+	reader r = {kept_changes(d), kept_changes(d) + d->change_size, 0}, again = r;
+	record o;
+	kept_field f;
+	uint32_t fields = 0;
+	plan_explain(&d->r.plan, d->said, sizeof d->said);
+	if (d->unsaved)
+		return 0;
+	while (next_field(&r, &f))
+		fields++;
+	parse(&o, &d->r.plan, kept_first(d), d->first_size);
+	judge(&d->r.plan, 1);
+	read_fields(&again, fields, &d->r.plan, 1);
+	judge(&d->r.plan, 0);
+	provide(&d->r, &d->r.plan);
+	return 1;
+}
+
 #else
 
+static int forget_change(zofl_device *d) {
+	plan_explain(&d->r.plan, d->said, sizeof d->said);
+	return 0;
+}
 static void keep_first(zofl_device *d, const uint8_t *rec, uint32_t n) {
 	(void)d;
 	(void)rec;

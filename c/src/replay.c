@@ -287,7 +287,7 @@ static int dropped(const zofl_replica *r, uint64_t n) {
 static int note_rollback(zofl_replica *r, uint64_t n, uint64_t to) {
 	int kept = 0, at, full = r->nback == ZOFL_ROLLBACKS;
 	for (int i = 0; i < r->nback; i++)
-		if (!full || r->back[i].n <= to || r->back[i].n > n)
+		if (r->back[i].n != n && (!full || r->back[i].n <= to || r->back[i].n > n))
 			r->back[kept++] = r->back[i];
 	r->nback = (uint8_t)kept;
 	if (kept == ZOFL_ROLLBACKS)

@@ -5,7 +5,7 @@
 enum {
 	MAGIC_SIZE = 13,
 	PREFIX_SIZE = MAGIC_SIZE + 4,
-	RECORD_HEAD = 3 + 9 + 18 + 1 /* of a change or an end in a head: most bytes before the body */
+	RECORD_HEAD = 3 + 9 + 18 + 1 + 3 /* of a kept record: most bytes before its fields */
 };
 
 /* The bytes of a file, of which only those in a window are written. */
@@ -114,7 +114,7 @@ static uint64_t head_size(const zofl_device *d) {
 }
 
 static int can_save(const zofl_device *d) {
-	return d->r.n > 0 && !d->unsaved && !d->scanning && !d->failed;
+	return d->r.n > 0 && !d->unsaved && !d->scanning && !d->failed && d->load != LOADING;
 }
 
 uint64_t zofl_state_size(const zofl_device *d) {
@@ -259,17 +259,16 @@ static int load_head(zofl_device *d, const uint8_t *b, size_t n, int second) {
 	err = replica_restore(&d->r, h.first, h.first_size, h.change, h.change_size);
 	if (strcmp(d->r.plan.run, d->run) != 0)
 		return ZOFL_REFUSED;
-	if (err == ZOFL_MEMORY) {
-		note_plan(d, h.first, h.first_size);
-		if (!reply_fits(d))
-			return ZOFL_ROOM;
-		if ((err = provide_memory(d)) != ZOFL_OK)
-			return err;
-		err = replica_restore(&d->r, h.first, h.first_size, h.change, h.change_size);
-	}
-	if (err)
+	if (err && err != ZOFL_MEMORY)
 		return err;
 	note_plan(d, h.first, h.first_size);
+	if (!reply_fits(d))
+		return ZOFL_ROOM;
+	if ((err = provide_memory(d)) != ZOFL_OK) /* also where the first call had another file */
+		return err;
+	err = replica_restore(&d->r, h.first, h.first_size, h.change, h.change_size);
+	if (err)
+		return err;
 	d->r.n = h.n;
 	d->r.epoch = h.epoch;
 	d->r.rounds = h.rounds;
@@ -340,12 +339,14 @@ static void settle_vectors(zofl_device *d) {
 /* The digest at the end; it may come in pieces. */
 static int load_digest(zofl_device *d, const uint8_t *b, size_t n, int last) {
 	uint64_t all = 4 * replica_vectors(&d->r) * d->r.plan.dim;
-	uint64_t at = d->load_at - all;
 	uint8_t own[32];
-	if (n > 32 - at)
-		return ZOFL_DAMAGED;
-	memcpy(d->load_sum + at, b, n);
-	d->load_at += n;
+	if (n > 0) { /* so the vectors are whole */
+		uint64_t at = d->load_at - all;
+		if (n > 32 - at)
+			return ZOFL_DAMAGED;
+		memcpy(d->load_sum + at, b, n);
+		d->load_at += n;
+	}
 	if (!last)
 		return ZOFL_WAIT;
 	if (d->load_at != all + 32)
@@ -364,6 +365,7 @@ static int load_failed(zofl_device *d, int err) {
 }
 
 int zofl_load(zofl_device *d, const uint8_t *b, size_t n, int last) {
+	size_t used;
 	int err;
 	if (d->failed || d->load > LOADING)
 		return ZOFL_STATE;
@@ -377,10 +379,8 @@ int zofl_load(zofl_device *d, const uint8_t *b, size_t n, int last) {
 		b += err;
 		n -= (size_t)err;
 	}
-	err = (int)load_vectors(d, b, n);
-	b += err;
-	n -= (size_t)err;
-	err = load_digest(d, b, n, last);
+	used = load_vectors(d, b, n);
+	err = load_digest(d, b + used, n - used, last);
 	if (err == ZOFL_WAIT && !last)
 		return ZOFL_WAIT;
 	if (err)

@@ -27,6 +27,7 @@ programs='
 - blocks plan/testdata/blocks.txt
 - nats
 + transcript client/testdata/transcripts/*.txt client/testdata/transcripts/kept/*.txt
++ mishaps
 - state client/replica/testdata/state-*.bin
 - lean wire/compact/testdata/frames.txt
 '

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <netdb.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -22,7 +23,7 @@ static char line[1024];
 static zofl_device dev;
 static nats wire;
 static nats_login login;
-static int fd = -1;
+static int fd = -1, ready; /* ready: the broker has CONNECT, without which it takes no more */
 static unsigned sid;
 
 /* The loss of the model x, for the minibatch of task->seed. x has task->size elements. */
@@ -63,6 +64,7 @@ static void connect_to(const char *host, const char *port) {
 		}
 	}
 	freeaddrinfo(all);
+	ready = 0;
 	nats_begin(&wire, message, sizeof message);
 	zofl_connected(&dev);
 }
@@ -73,6 +75,7 @@ static void take(int event) {
 	switch (event) {
 	case NATS_INFO:
 		send_all(line, nats_connect(line, sizeof line, &login));
+		ready = 1;
 		break;
 	case NATS_PING:
 		send_all(NATS_PONG_LINE, strlen(NATS_PONG_LINE));
@@ -138,7 +141,10 @@ static int step(const char *id) {
 		break;
 	case ZOFL_MEMORY:
 		memory = realloc(memory, t.size);
-		zofl_give(&dev, memory, t.size);
+		if (zofl_give(&dev, memory, t.size) != ZOFL_OK) {
+			fprintf(stderr, "no memory for the plan: %zu bytes\n", t.size);
+			exit(1);
+		}
 		break;
 	case ZOFL_EVALUATE:
 		evaluate(&t, id);
@@ -177,11 +183,16 @@ int main(int argc, char **argv) {
 		fprintf(stderr, "%s\n", zofl_error(zofl_open(&dev, &c)));
 		return 1;
 	}
-	while (fd >= 0 ? step(c.id) : 1)
+	signal(SIGPIPE, SIG_IGN); /* send says it, too */
+	connect_to(argv[1], argv[2]);
+	for (int going = 1; going;)
 		if (fd < 0) {
-			sleep(sid > 0);
+			sleep(1);
 			connect_to(argv[1], argv[2]);
-		}
+		} else if (!ready)
+			listen_until(now_ms() + 1000);
+		else
+			going = step(c.id);
 	zofl_digest(&dev, digest);
 	printf("records %llu rounds %llu digest ", (unsigned long long)zofl_records(&dev),
 	       (unsigned long long)zofl_rounds(&dev));
