@@ -26,6 +26,7 @@ typedef struct {
 	void *memory; /* the device's, by realloc */
 	size_t memory_size;
 	float *x; /* the point, of d elements */
+	size_t d;
 	nats wire;
 	zofl_device device;
 	uint8_t received[DEVICE_RECEIVE + 1], frame[DEVICE_FRAME];
@@ -75,8 +76,11 @@ static int device_give(socket_device *s, size_t size) {
 }
 
 static int device_evaluate(socket_device *s, size_t d) {
-	if (!s->x)
+	if (d != s->d) { /* another log of the run's name may have more parameters */
+		free(s->x);
 		s->x = malloc(d * sizeof *s->x);
+		s->d = s->x ? d : 0;
+	}
 	if (!s->x)
 		return ZOFL_ROOM;
 	zofl_point(&s->device, ZOFL_F32, s->x, 0, d);

@@ -116,9 +116,12 @@ static float *x; /* the point, and at the end the model */
 static size_t dim;
 
 static void evaluate(const zofl_task *t, const char *id) {
-	dim = t->size;
-	if (!x && !(x = malloc(dim * sizeof *x)))
-		exit(1);
+	if (t->size != dim) { /* another log of the run's name may have more parameters */
+		free(x);
+		dim = t->size;
+		if (!(x = malloc(dim * sizeof *x)))
+			exit(1);
+	}
 	zofl_point(&dev, ZOFL_F32, x, 0, dim);
 	zofl_loss(&dev, app_loss(t, x, id));
 	listen_until(0);
