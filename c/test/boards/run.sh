@@ -108,7 +108,7 @@ size() {
 	roots=$($(tool "$1" nm) -g --defined-only "$work/$1.o" | sed -n 's/.* T /-Wl,-u,/p')
 	# shellcheck disable=SC2046,SC2086
 	$(tool "$1" gcc) $(flags "$1") -nostartfiles -Wl,--gc-sections -Wl,-e,zofl_fill $roots \
-		"$work/$1.o" -lm -o "$work/$1.core"
+		"$work/$1.o" -L. -T"$(script "$1")" -lm -o "$work/$1.core"
 	text=$($(tool "$1" size) "$work/$1.core" | awk 'NR == 2 { print $1 + $2 }')
 	table=$($(tool "$1" nm) -S "$work/$1.core" | sed -n 's/^[^ ]* \([^ ]*\) . table$/\1/p')
 	echo "$text" $((0x${table:-0}))
