@@ -25,6 +25,9 @@ static nats wire;
 static nats_login login;
 static int fd = -1, ready; /* ready: the broker has CONNECT, without which it takes no more */
 static unsigned sid;
+static uint64_t heard, pinged; /* when the broker last said something; when it was asked, or 0 */
+
+enum { QUIET = 6000 }; /* milliseconds without a word, before the device asks whether it is there */
 
 /* The loss of the model x, for the minibatch of task->seed. x has task->size elements. */
 double app_loss(const zofl_task *task, const float *x, const char *id);
@@ -65,8 +68,25 @@ static void connect_to(const char *host, const char *port) {
 	}
 	freeaddrinfo(all);
 	ready = 0;
+	heard = now_ms();
+	pinged = 0;
 	nats_begin(&wire, message, sizeof message);
 	zofl_connected(&dev);
+}
+
+static void disconnect(void) {
+	close(fd);
+	fd = -1;
+}
+
+/* A connection can be dead although nobody closed it: a ping without an answer tells. */
+static void check_connection(uint64_t now) {
+	if (pinged && now - pinged > QUIET)
+		disconnect();
+	else if (!pinged && now - heard > QUIET) {
+		pinged = now;
+		send_all(NATS_PING_LINE, strlen(NATS_PING_LINE));
+	}
 }
 
 /* Does what the broker sent. */
@@ -89,8 +109,7 @@ static void take(int event) {
 		fprintf(stderr, "broker: %s\n", (const char *)wire.data);
 		break;
 	case NATS_BROKEN:
-		close(fd);
-		fd = -1;
+		disconnect();
 	}
 }
 
@@ -98,16 +117,19 @@ static void take(int event) {
 static void listen_until(uint64_t until) {
 	uint64_t now = now_ms();
 	struct pollfd p = {fd, POLLIN, 0};
-	int wait = until > now ? (until - now < 60000 ? (int)(until - now) : 60000) : 0;
+	int wait = until > now ? (until - now < QUIET ? (int)(until - now) : QUIET) : 0;
 	const uint8_t *at = bytes;
 	ssize_t n;
-	if (poll(&p, 1, wait) <= 0)
-		return;
-	if ((n = recv(fd, bytes, sizeof bytes, 0)) <= 0) {
-		close(fd);
-		fd = -1;
+	if (poll(&p, 1, wait) <= 0) {
+		check_connection(now_ms());
 		return;
 	}
+	if ((n = recv(fd, bytes, sizeof bytes, 0)) <= 0) {
+		disconnect();
+		return;
+	}
+	heard = now_ms();
+	pinged = 0;
 	for (size_t left = (size_t)n; left > 0 && fd >= 0;)
 		take(nats_read(&wire, &at, &left));
 }
