@@ -276,6 +276,35 @@ static void another_log(void) {
 	finish_round(8);
 }
 
+/* Lets the device do what it can at this time. */
+static int settle(void) {
+	int what;
+	do
+		what = zofl_poll(&dev, now, &task);
+	while (what == ZOFL_SEND || what == ZOFL_SUBSCRIBE);
+	return what;
+}
+
+/* Frames of a later version end a device, unless the run goes on beside them. */
+static void later_versions(int goes_on) {
+	static const uint8_t later[] = {0x91, 2};
+	char subject[ZOFL_SUBJECT];
+	make_plan(0, 2, 1);
+	open_device(memory, MEMORY);
+	join(2);
+	finish_round(4);
+	write_subject(&dev, 'a', subject);
+	for (int i = 0; i < 12; i++) {
+		now += 60000;
+		settle();
+		zofl_receive(&dev, subject, later, 2);
+		if (goes_on)
+			check("announcement", announce(2, 2, NULL, 0), ZOFL_OK);
+		settle();
+	}
+	check("the device", settle(), goes_on ? ZOFL_WAIT : ZOFL_UPGRADE);
+}
+
 static void half_a_file(void) {
 #if ZOFL_WITH_STATE
 	static uint8_t file[4096];
@@ -330,6 +359,8 @@ int main(void) {
 	memory_that_is_none();
 	change_of_no_run();
 	another_log();
+	later_versions(0);
+	later_versions(1);
 	half_a_file();
 	calls_out_of_turn();
 	printf("mishaps: %d equal, %d differ\n", cases - bad, bad);
