@@ -98,13 +98,25 @@ static void read_sentences(const char *path, int device, int devices) {
 		die("no sentence is left for this device");
 }
 
-/* Opens MODEL and SENTENCES for device number `device` of `devices`. */
-void llama_open(const char *model, const char *sentences, int device, int devices) {
+static const char *setting(const char *name) {
+	const char *value = getenv(name);
+	if (!value)
+		die("set DIR, DEVICE and DEVICES");
+	return value;
+}
+
+static const char *path_of(const char *name) {
+	static char path[1024];
+	snprintf(path, sizeof path, "%s/%s", setting("DIR"), name);
+	return path;
+}
+
+static void open_engine(void) {
 	struct llama_model_params mp = llama_model_default_params();
 	struct llama_context_params cp = llama_context_default_params();
 	llama_log_set(quiet, NULL);
 	llama_backend_init();
-	if (!(app.model = llama_model_load_from_file(model, mp)))
+	if (!(app.model = llama_model_load_from_file(path_of("model.gguf"), mp)))
 		die("the model cannot be loaded");
 	cp.n_ctx = cp.n_batch = SEQUENCES * TOKENS;
 	cp.n_seq_max = SEQUENCES;
@@ -121,7 +133,7 @@ void llama_open(const char *model, const char *sentences, int device, int device
 	app.size = app.width * (size_t)(llama_model_n_layer(app.model) - 1);
 	if (!(app.vectors = calloc(app.size, sizeof(float))))
 		die("no memory");
-	read_sentences(sentences, device, devices);
+	read_sentences(path_of("sentences.txt"), atoi(setting("DEVICE")), atoi(setting("DEVICES")));
 }
 
 /* The vectors of the last d / width layers are x. */
@@ -185,21 +197,31 @@ static double mean_loss(const sentence *from, int n, int count, uint64_t seed, i
 	return sum / total;
 }
 
-/* The loss that a task asks for, of parameters x. */
-double llama_loss(const zofl_task *t, const float *x) {
+/* Prints loss and accuracy of x on the sentences that are nobody's. */
+static void report(const char *when, const float *x, size_t d) {
 	int right;
+	double loss;
+	steer(x, d);
+	loss = mean_loss(app.held, app.nheld, 0, 0, &right);
+	printf("%s: loss %.3f, accuracy %.3f of %d sentences\n", when, loss, (double)right / app.nheld,
+	       app.nheld);
+	fflush(stdout);
+}
+
+double app_loss(const zofl_task *t, const float *x, const char *id) {
+	int right;
+	(void)id;
+	if (!app.model) {
+		open_engine();
+		report("the first point", x, t->size);
+	}
 	steer(x, t->size);
 	if (t->held_out)
 		return mean_loss(app.held, app.nheld, 0, 0, &right);
 	return mean_loss(app.own, app.nown, t->batch ? (int)t->batch : SEQUENCES, t->seed, &right);
 }
 
-/* Prints loss and accuracy of x on the sentences that are nobody's. */
-void llama_report(const char *when, const float *x, size_t d) {
-	int right;
-	double loss;
-	steer(x, d);
-	loss = mean_loss(app.held, app.nheld, 0, 0, &right);
-	printf("%s: %d sentences of the test: loss %.3f, accuracy %.3f\n", when, app.nheld, loss,
-	       (double)right / app.nheld);
+void app_end(const float *x, size_t d) {
+	if (app.model)
+		report("the model", x, d);
 }
