@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HELD = 256, TOKENS = 80, SEQUENCES = 16 };
+enum { HELD = 128, TOKENS = 80, SEQUENCES = 16 };
 
 typedef struct {
 	llama_token tokens[TOKENS];
