@@ -16,8 +16,8 @@
 		}
 	}
 
-   Compile zofl.c with -std=c99, or with -ffp-contract=off; never with -ffast-math. zofl_open runs
-   zofl_selftest, and refuses a build whose arithmetic is not that of every other device. */
+   Never compile zofl.c with -ffast-math. zofl_open runs zofl_selftest, and refuses a build whose
+   arithmetic is not that of every other device. */
 #ifndef ZOFL_H
 #define ZOFL_H
 
