@@ -363,7 +363,7 @@ elsewhere() {
 	add "Java and Kotlin devices, the Android library" phones
 	add "the Python package" package
 	add "the core in C, and elsewhere" c/test/run.sh all
-	add "the core in C on boards" c/test/boards/run.sh
+	add "the core in C on boards" c/test/boards/run.sh microbit m4f m33
 	add "boards in whole runs" env ZOFL_BOARDS=1 go -C testing test -vet=off -count=1 ./boards
 	! command -v cargo >/dev/null || add "the core in C for Rust" rust # Debian 12 has it too old
 	add "libzofl: devices in C, Python and C#" env ZOFL_LIBZOFL=1 \
@@ -511,8 +511,6 @@ if [ "$mode" = all ]; then
 	need mcs mono-mcs
 	need arm-none-eabi-gcc "gcc-arm-none-eabi libnewlib-arm-none-eabi"
 	need qemu-system-arm qemu-system-arm
-	need riscv64-unknown-elf-gcc "gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf"
-	need qemu-system-riscv32 qemu-system-misc
 	need mono mono-runtime
 	need javac default-jdk-headless
 	need mvn maven
