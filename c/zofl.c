@@ -7342,6 +7342,8 @@ static int state_differs(zofl_device *d) {
 static void act(zofl_device *d) {
 	const zofl_ask *a = &d->ask;
 	int wanted = 0;
+	if (d->doubt == (uint8_t)-ZOFL_UPGRADE || d->doubt == (uint8_t)-ZOFL_UNSUPPORTED)
+		d->doubt = 0; /* the log goes on: whatever came was not the run's */
 	if (d->epoch && a->epoch > d->epoch && !d->rejoin_at) /* a new coordinator may not know it */
 		d->rejoin_at = d->now + jitter(d, 3 * question_interval(d)) + 1;
 	if (a->epoch > d->epoch)
