@@ -30,6 +30,7 @@ var sections = []section{
 		{"apple/README.md", "iOS"},
 		{"docs/engines.md", "Inference engines"},
 		{"c/README.md", "The core in C"},
+		{"c/examples/engine/README.md", "C in llama.cpp"},
 		{"libzofl/README.md", "The client as a library"},
 		{"examples/raspberrypi/README.md", "Raspberry Pi"},
 		{"examples/sensor/README.md", "Sensors and Home Assistant"},
