@@ -248,6 +248,23 @@ def drawn(plan: Plan, purpose: str, n: int, attempt: int, sampled: int, members:
             return s < sampled
 
 
+def asked(plan: Plan) -> int:
+    """A of docs/wire.md, section 6: the devices that an attempt asks."""
+    thousandths = round(1000 * max(float(plan.over_sample), 1))
+    return -(-plan.target * thousandths // 1000)
+
+
+def draws_groups(plan: Plan) -> bool:
+    return plan.sharing == "groups" and plan.groups == "random" and \
+        (plan.roster == "open" or asked(plan) > 128)
+
+
+def drawn_group(plan: Plan, n: int, name: str) -> int:
+    many = asked(plan) // plan.group_size
+    return little(sha(b"zofl/1 group\0", plan.run.encode(), b"\0", le(n // plan.regroup, 8),
+                      name.encode())[:8]) % many
+
+
 @dataclass
 class Answer:
     """The last contribution or decline, and what it answers."""
@@ -414,7 +431,7 @@ class Device:
     def work(self, a: Announcement) -> Acts:
         """Answers a round or a survey; says whether the announcement asks this device."""
         plan, group = self.state.plan, None
-        if plan.sharing == "groups" and a.perturbations:
+        if plan.sharing == "groups" and a.perturbations and not draws_groups(plan):
             group = self.group(a)
             if group is None:
                 return False
@@ -471,8 +488,9 @@ class Work:
         self.state, self.plan = device.state, device.state.plan
         self.key = record_key(self.state.key, a.n)
         self.kind = RADEMACHER if self.plan.distribution == "rademacher" else NORMAL
-        self.source = {"shared": 0, "per-client": device.slot + 1}.get(
-            self.plan.sharing, (group or 0) + 1)
+        # A survey names no group: its directions are those of group 0, or of the group drawn.
+        at = drawn_group(self.plan, a.n, device.name) if draws_groups(self.plan) else group or 0
+        self.source = {"shared": 0, "per-client": device.slot + 1}.get(self.plan.sharing, at + 1)
         self.mu_scale = np.ones(self.plan.dim, np.float32)
         for s, raw in zip(segments(self.plan), self.plan.segments or [{"mu_scale": 0.0}]):
             self.mu_scale[s.start : s.stop] = np.float32(raw["mu_scale"] or 1)
@@ -533,7 +551,7 @@ class Work:
         data, said = b"", 0.0
         for k in range(plan.steps):
             z = self.directions(k, many)
-            raw, loss = yield from self.differences(k, x, z)
+            raw, loss = yield from self.differences(x, z, k)
             block = encode(raw, plan.precision)
             data += block
             g = decode(block, plan.precision, 1, many)[0]
@@ -544,7 +562,8 @@ class Work:
                 self.move(x, m, base, k, g)
         return said, data, g
 
-    def differences(self, k: int, x: F32, z: F32) -> Acts:
+    def differences(self, x: F32, z: F32, k: int) -> Acts:
+        """Difference quotients along z, on the minibatch of step k."""
         plan = self.plan
         mu = np.float64(np.float32(plan.mu))
         out, total, origin = [], 0.0, 0.0
@@ -603,7 +622,17 @@ class Work:
         if self.a.kind == 2 and (plan.mu_auto == "on" and not plan.mu or
                                  sigma and not plan.boxes):
             return (yield from self.distances())
+        if self.a.kind == 3 and plan.groups == "sketch" and not plan.classes:
+            return (yield from self.sketch())
         raise Superseded
+
+    def sketch(self) -> Acts:
+        self.source = 0
+        x = self.state.vectors["x"]
+        quotients, loss = yield from self.differences(x, self.directions(0, 64), 65535)
+        if not (np.abs(quotients) <= np.float32(self.plan.max_scalar)).all():
+            raise Declined(5)
+        return loss, quotients.astype("<f4").tobytes()
 
     def lengths(self) -> Acts:
         s, x = self.state, self.state.vectors["x"]
@@ -638,7 +667,7 @@ class Work:
                 odd.append(single((plus - minus) / 2))
                 even.append(single((plus - origin) / 2 + (minus - origin) / 2))
                 far = abs(plus - minus)
-                sides.append(far if far > 2.0**-20 * abs(plus + minus) else 0.0)
+                sides.append(far if far > 2.0**-20 * (abs(plus) + abs(minus)) else 0.0)
             out = odd + even
             if sloped(sides):
                 kept = out

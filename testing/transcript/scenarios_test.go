@@ -42,6 +42,41 @@ rounds, groups of devices that share directions, slopes, and short announcements
 		return w
 	},
 }, {
+	name: "slots",
+	about: `The device joins last, so its slot is 3. A survey of mu names no group: its direction
+is that of group 0, and not of the slot. Then a survey of kind sketch asks for the slopes along
+64 directions that all devices share, from which the coordinator makes groups.`,
+	run: func(t *testing.T) *world {
+		p := planOf(t, "zofl", 5, func(p *plan.Plan) { p.Members, p.Target, p.Rounds = 4, 4, 3 })
+		set(t, p, "groups=sketch", "group_size=2", "regroup=2", "step_auto=off", "step=0.1")
+		w := newWorld(t, p, 2048, nil)
+		w.join(1, 2, 3, 0)
+		return w
+	},
+}, {
+	name: "own-slot",
+	about: `Directions of each device's own, in a device of slot 1: a survey of mu and rounds
+along them, with source 2.`,
+	run: func(t *testing.T) *world {
+		p := planOf(t, "zofl", 5, func(p *plan.Plan) { p.Members, p.Target, p.Rounds = 2, 2, 3 })
+		set(t, p, "sharing=per-client", "groups=none", "regroup=0", "step_auto=off", "step=0.1")
+		w := newWorld(t, p, 2048, nil)
+		w.join(1, 0)
+		return w
+	},
+}, {
+	name: "drawn",
+	about: `An open roster: devices have no slots, and draw their groups. The survey of mu is along
+the direction of the drawn group, too. Every second record devices draw anew.`,
+	run: func(t *testing.T) *world {
+		p := planOf(t, "zofl", 5, func(p *plan.Plan) { p.Members, p.Target, p.Rounds = 4, 4, 6 })
+		set(t, p, "roster=open", "groups=random", "group_size=1", "regroup=2", "step_auto=off",
+			"step=0.1")
+		w := newWorld(t, p, 2048, nil)
+		w.join(1, 2, 3, 0)
+		return w
+	},
+}, {
 	name: "shared",
 	about: `Preset zofl-shared: as zofl, but all devices share directions, and a record has the
 mean of their scalars, as binary16.`,
