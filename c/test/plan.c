@@ -1,11 +1,12 @@
 /* Checks the core's table of plan fields against the page, and the keys of private runs:
-   plan docs/wire.md plan/testdata/runkeys.txt
-   A field or a choice that the page has and the core lacks fails, and one the other way round. */
+   plan docs/wire.md docs/device.md plan/testdata/runkeys.txt
+   A field or a choice that the page has and the core lacks fails, and one the other way round.
+   docs/device.md lists the fields that a device ignores, and those that the core refuses. */
 #include "zofl.c"
 #include <stdio.h>
 #include <stdlib.h>
 
-static int bad, fields, choices, keys;
+static int bad, fields, choices, keys, listed;
 
 static void differs(const char *what, const char *name) {
 	bad++;
@@ -118,6 +119,47 @@ static void check_page(FILE *f) {
 			differs("out of order", plan_fields[i].name);
 }
 
+/* Whether the core does nothing with a field: it keeps rounds and step_after for the app alone. */
+static int is_ignored(const plan_field *f) {
+	switch (f->number) {
+	case F_RUN:
+	case F_RUN_KEY:
+	case F_SEGMENTS:
+	case F_INITIAL_DIGEST:
+	case F_KEY_CHECK:
+		return 0;
+	}
+	if (f->kept && strcmp(f->name, "rounds") != 0 && strcmp(f->name, "step_after") != 0)
+		return 0;
+	return f->form == CHOICE ? f->here == f->choices : f->here != ONLY_0;
+}
+
+static int is_refused(const plan_field *f) {
+	return f->here == ONLY_0;
+}
+
+/* The names between the mark of a list and its end are those of the fields that belong to it. */
+static void check_list(FILE *f, const char *mark, int (*belongs)(const plan_field *)) {
+	static char line[4096];
+	uint8_t has[256] = {0};
+	int in = 0;
+	rewind(f);
+	while (fgets(line, sizeof line, f)) {
+		if (strncmp(line, "<!--", 4) == 0)
+			in = strstr(line, mark) != NULL;
+		if (!in || line[0] != '`')
+			continue;
+		for (char *p = strtok(line, "` \n"); p; p = strtok(NULL, "` \n")) {
+			if (!named(p) || has[named(p)->number]++)
+				differs("no field, or named twice", p);
+			listed++;
+		}
+	}
+	for (int i = 0; i < PLAN_FIELDS; i++)
+		if (belongs(&plan_fields[i]) != (has[plan_fields[i].number] > 0))
+			differs(mark, plan_fields[i].name);
+}
+
 static void unhex(const char *s, uint8_t b[32]) {
 	unsigned v;
 	for (int i = 0; i < 32 && sscanf(s + 2 * i, "%2x", &v) == 1; i++)
@@ -150,15 +192,20 @@ static void check_keys_of(FILE *f) {
 }
 
 int main(int argc, char **argv) {
-	FILE *page = argc > 2 ? fopen(argv[1], "r") : NULL, *f = argc > 2 ? fopen(argv[2], "r") : NULL;
-	if (!page || !f) {
-		printf("usage: plan docs/wire.md plan/testdata/runkeys.txt\n");
+	FILE *page = argc > 3 ? fopen(argv[1], "r") : NULL;
+	FILE *device = argc > 3 ? fopen(argv[2], "r") : NULL, *f = argc > 3 ? fopen(argv[3], "r") : NULL;
+	if (!page || !device || !f) {
+		printf("usage: plan docs/wire.md docs/device.md plan/testdata/runkeys.txt\n");
 		return 1;
 	}
 	check_page(page);
+	check_list(device, "fields: ignored", is_ignored);
+	check_list(device, "fields: refused", is_refused);
 	check_keys_of(f);
 	fclose(page);
+	fclose(device);
 	fclose(f);
-	printf("plan: %d fields, %d choices, %d keys, %d differ\n", fields, choices, keys, bad);
-	return bad > 0 || fields < 100 || choices < 50 || keys < 8;
+	printf("plan: %d fields, %d of them in lists, %d choices, %d keys, %d differ\n", fields, listed,
+	       choices, keys, bad);
+	return bad > 0 || fields < 100 || listed < 60 || choices < 50 || keys < 8;
 }

@@ -21,7 +21,7 @@ sweep=(armv7 memory clang_vectors o0 plain_c)
 programs='
 + directions prng/testdata/scheme1.txt
 + replay client/replica/testdata/logs.txt client/replica/testdata/refused.txt client/replica/testdata/candidates.txt
-- plan docs/wire.md plan/testdata/runkeys.txt
+- plan docs/wire.md docs/device.md plan/testdata/runkeys.txt
 + wirevec wire/testdata/vectors/*.txt
 - golden wire/testdata/golden.txt wire/testdata/vectors
 - blocks plan/testdata/blocks.txt

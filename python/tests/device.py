@@ -518,6 +518,11 @@ class Work:
 
     def loss(self, step: int, x: F32) -> Acts:
         """A loss, or None where it fails or is no number of binary32."""
+        value = yield from self.any_loss(step, x)
+        return value if abs(value) <= float(np.finfo(np.float32).max) else None
+
+    def any_loss(self, step: int, x: F32) -> Acts:
+        """A loss, infinite where it fails."""
         d, plan = self.device, self.plan
         size = min(plan.batch, d.samples)
         seed = sha(b"zofl/1 batch\0", plan.run.encode(), b"\0", d.name.encode(), b"\0",
@@ -527,9 +532,7 @@ class Work:
             later = read(frame)
             if later.epoch != self.a.epoch or later.n > self.a.n + plan.late:
                 raise Superseded
-        if value is None or not abs(value) <= float(np.finfo(np.float32).max):
-            return None
-        return np.float64(value)
+        return np.float64(np.inf if value is None else value)
 
     def must(self, step: int, x: F32) -> Acts:
         value = yield from self.loss(step, x)
@@ -647,8 +650,8 @@ class Work:
                 part = slice(seg.start, seg.stop)
                 rate = np.float32(np.float64(4.0**power) * np.float64(seg.step_scale) * inverse)
                 point[part] -= rate * s.vectors["sm"][part]
-            value = yield from self.loss(65535, point)
-            out.append(single(np.inf if value is None else value - origin))
+            value = yield from self.any_loss(65535, point)
+            out.append(single(value - origin))
         return float(origin), np.array(out, "<f4").tobytes()
 
     def distances(self) -> Acts:
@@ -659,20 +662,18 @@ class Work:
             z = self.directions(0, 1, p)[0]
             odd, even, sides = [], [], []
             for mu in (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 10, 100):
-                plus = yield from self.loss(65535, self.at(x, mu, z))
-                minus = yield from self.loss(65535, self.at(x, -mu, z))
-                if plus is None or minus is None:
-                    odd.append(single(np.inf)), even.append(single(np.inf)), sides.append(None)
-                    continue
-                odd.append(single((plus - minus) / 2))
-                even.append(single((plus - origin) / 2 + (minus - origin) / 2))
-                far = abs(plus - minus)
-                sides.append(far if far > 2.0**-20 * (abs(plus) + abs(minus)) else 0.0)
+                plus = yield from self.any_loss(65535, self.at(x, mu, z))
+                minus = yield from self.any_loss(65535, self.at(x, -mu, z))
+                with np.errstate(all="ignore"):
+                    odd.append(single((plus - minus) / 2))
+                    even.append(single((plus - origin) / 2 + (minus - origin) / 2))
+                    far, both = abs(plus - minus), abs(plus) + abs(minus)
+                sides.append((far if far > 2.0**-20 * both else 0.0) if np.isfinite(both) else None)
             out = odd + even
             if sloped(sides):
                 kept = out
                 break
-            if kept is None and any(sides):
+            if kept is None and any(s is None or s > 0 for s in sides):
                 kept = out
         return float(origin), np.array([np.float32(origin), *(kept or out)], "<f4").tobytes()
 
