@@ -13,7 +13,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 quick=(generated gcc_warnings header object vectors)
-everything=(fuzzers sanitizers s390x arm64 bits32 emulated clang_warnings wrong_flags)
+everything=(keys fuzzers sanitizers s390x arm64 bits32 emulated clang_warnings wrong_flags)
 sweep=(armv7 memory clang_vectors o0 plain_c)
 
 # The programs of vectors, and the files that they take. Each fails where anything differs. Those
@@ -117,6 +117,18 @@ emulated() {
 # memory: nothing is read before it is written.
 memory() {
 	suite '' clang -std=c99 -O1 -g -DZOFL_WITH_SIMD=0 -fsanitize=memory -fno-sanitize-recover=all
+}
+# keys: zofl_keys.c, with the Ed25519 of OpenSSL, and the device that uses it.
+keys() {
+	local ed25519='-DZOFL_ED25519="test/ed25519.h"'
+	gcc "${strict[@]}" -O2 -Ic "$ed25519" -o "$work/keys" c/test/keys.c -lcrypto
+	"$work/keys"
+	clang "${strict[@]}" -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -Ic \
+		"$ed25519" -o "$work/keys" c/test/keys.c -lcrypto
+	"$work/keys"
+	gcc "${strict[@]}" -O1 -Ic -DZOFL_KEYS "$ed25519" -o "$work/device" c/examples/posix/*.c \
+		c/zofl_keys.c "$work/zofl.c" -lm -lcrypto
+	g++ -std=c++11 -Wall -Wextra -pedantic -Werror -fsyntax-only -x c++ c/zofl_keys.h
 }
 bits32() { suite '' gcc -std=c99 -O2 -m32 -msse2 -mfpmath=sse; }
 s390x() { suite qemu-s390x-static s390x-linux-gnu-gcc -std=gnu99 -O1 -static; }

@@ -3,10 +3,17 @@
     cc -std=c99 -O2 -I../.. -o device device.c bowl.c ../../zofl.c -lm
     ./device HOST PORT RUN ID [USER PASSWORD]
 
+   With -DZOFL_KEYS, ../../zofl_keys.c and an Ed25519 (see zofl_keys.h) it takes a creds file:
+
+    ./device HOST PORT RUN ID CREDS
+
    The loss is app_loss, in bowl.c: put yours in its place. */
 #define _POSIX_C_SOURCE 200112L
 #include "../nats.h"
 #include "zofl.h"
+#ifdef ZOFL_KEYS
+#include "zofl_keys.h"
+#endif
 
 #include <errno.h>
 #include <netdb.h>
@@ -19,7 +26,7 @@
 #include <unistd.h>
 
 static uint8_t frame[65536], message[65537], bytes[4096];
-static char line[1024];
+static char line[8192];
 static zofl_device dev;
 static nats wire;
 static nats_login login;
@@ -89,11 +96,46 @@ static void check_connection(uint64_t now) {
 	}
 }
 
+#ifdef ZOFL_KEYS
+static char creds[16384], jwt[4096];
+static size_t creds_size; /* 0: without */
+
+/* The file's text, and its JWT. */
+static void read_creds(const char *path) {
+	FILE *f = fopen(path, "rb");
+	if (f) {
+		creds_size = fread(creds, 1, sizeof creds, f);
+		fclose(f);
+	}
+	if (zofl_jwt(creds, creds_size, jwt, sizeof jwt) != ZOFL_OK) {
+		fprintf(stderr, "%s: no creds file, or one that is damaged\n", path);
+		exit(1);
+	}
+	login.jwt = jwt;
+}
+
+/* Signs the nonce of the broker. One that does not ask who the device is sends none. */
+static void sign(void) {
+	static char sig[ZOFL_SIG];
+	char nonce[128];
+	if (creds_size == 0 || nats_info_text(&wire, "nonce", nonce, sizeof nonce) == 0)
+		return;
+	if (zofl_sign_nonce(creds, creds_size, nonce, sig) != ZOFL_OK) {
+		fprintf(stderr, "the seed in the creds file is damaged\n");
+		exit(1);
+	}
+	login.sig = sig;
+}
+#endif
+
 /* Does what the broker sent. */
 static void take(int event) {
 	int err;
 	switch (event) {
 	case NATS_INFO:
+#ifdef ZOFL_KEYS
+		sign();
+#endif
 		send_all(line, nats_connect(line, sizeof line, &login));
 		ready = 1;
 		break;
@@ -191,6 +233,11 @@ static int step(const char *id) {
 int main(int argc, char **argv) {
 	zofl_config c = {0};
 	uint8_t digest[32];
+#ifdef ZOFL_KEYS
+	if (argc == 6)
+		read_creds(argv[5]);
+	else
+#endif
 	if (argc != 5 && argc != 7) {
 		fprintf(stderr, "usage: %s HOST PORT RUN ID [USER PASSWORD]\n", argv[0]);
 		return 2;
