@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import zofl
 from zofl.audit.arithmetic import check_arithmetic
 
 FLUSHES = """
@@ -38,6 +40,7 @@ def test_a_library_that_flushes(tmp_path: Path) -> None:
     source, library = tmp_path / "flush.c", tmp_path / "flush.so"
     source.write_text(FLUSHES)
     subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
+    here = str(Path(zofl.__file__).parents[1])
     said = subprocess.run([sys.executable, "-c", PROGRAM, library], check=True, text=True,
-                          capture_output=True).stdout
+                          capture_output=True, env=os.environ | {"PYTHONPATH": here}).stdout
     assert said.startswith("this process flushes subnormal numbers to zero")
