@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ type scenario struct {
 
 var scenarios = []scenario{{
 	name: "decomfl",
-	about: `Preset decomfl: three devices, shared directions, central differences. The operator
+	about: `Preset decomfl: three devices, shared directions, forward differences. The operator
 ends the run after six rounds.`,
 	run: func(t *testing.T) *world {
 		w := newWorld(t, planOf(t, "decomfl", 5, none), 2048, nil)
@@ -94,6 +95,44 @@ directions: frames name no group, and short announcements have a term for each d
 		set(t, p, "sharing=per-client", "groups=none", "regroup=0", "precision=int4",
 			"distribution=normal", "weights=samples")
 		w := newWorld(t, p, 2048, nil)
+		w.join(0, 1, 2)
+		return w
+	},
+}, {
+	name:  "central",
+	about: `Central differences, and scalars in units of 4 (loss_unit).`,
+	run: func(t *testing.T) *world {
+		p := planOf(t, "zofl-shared", 5, rounds(6))
+		set(t, p, "difference=central", "loss_unit=4")
+		w := newWorld(t, p, 2048, nil)
+		w.join(0, 1, 2)
+		return w
+	},
+}, {
+	name: "coarse",
+	about: `Losses in steps of 64, which small moves do not change, and infinite beyond 4,096: the
+survey of mu has a slope at the largest distance whose two losses are finite.`,
+	run: func(t *testing.T) *world {
+		w := newWorld(t, planOf(t, "zofl-shared", 5, rounds(4)), 2048, nil)
+		w.bends = func(_ uint64, value float64) float64 {
+			if value > 4096 {
+				return math.Inf(1)
+			}
+			return 64 * math.Floor(value/64)
+		}
+		w.join(0, 1, 2)
+		return w
+	},
+}, {
+	name: "plateau",
+	about: `Losses in steps of 4, and of at most 32: far away they are level, so no direction has a
+slope. The device tries eight directions in its survey of mu, and answers with the first that
+changed its losses.`,
+	run: func(t *testing.T) *world {
+		w := newWorld(t, planOf(t, "zofl-shared", 5, rounds(4)), 2048, nil)
+		w.bends = func(_ uint64, value float64) float64 {
+			return min(32, 4*math.Floor(value/4))
+		}
 		w.join(0, 1, 2)
 		return w
 	},
@@ -244,7 +283,12 @@ above max_scalar.`,
 	run: func(t *testing.T) *world {
 		w := newWorld(t, planOf(t, "decomfl", 5, rounds(8)), 2048, nil)
 		w.fails = func(n uint64) bool { return n == 4 || n == 5 }
-		w.huge = func(n uint64) bool { return n == 7 }
+		w.bends = func(n uint64, value float64) float64 {
+			if n == 7 {
+				return 1e9 * value
+			}
+			return value
+		}
 		w.join(0, 1, 2)
 		return w
 	},

@@ -32,10 +32,10 @@ type world struct {
 	network *bus.Memory
 	store   memstore.Store // of the recorded device; nil: none
 	record  *recording
-	lose    func(kind string, frame []byte) bool // of the recorded device
-	fails   func(n uint64) bool                  // likewise: the loss of record n
-	huge    func(n uint64) bool                  // likewise
-	took    time.Duration                        // likewise: a loss
+	lose    func(kind string, frame []byte) bool  // of the recorded device
+	fails   func(n uint64) bool                   // likewise: the loss of record n
+	bends   func(n uint64, value float64) float64 // likewise: its losses
+	took    time.Duration                         // likewise: a loss
 	ended   sync.WaitGroup
 
 	mu    sync.Mutex     // guards what follows
@@ -79,7 +79,7 @@ func (w *world) start(i int) (stop func()) {
 		took: time.Duration(10+i) * time.Millisecond}
 	line := &tap{Memory: w.network, recording: &recording{}, room: w.head.room}
 	if i == 0 {
-		m.recording, m.took, m.fails, m.huge = w.record, w.took, w.fails, w.huge
+		m.recording, m.took, m.fails, m.bends = w.record, w.took, w.fails, w.bends
 		line.recording, line.lose = w.record, w.lose
 		w.record.heard = nil
 		w.record.add(map[bool]string{true: wake, false: begin}[len(w.store) > 0])
