@@ -30,7 +30,7 @@
 extern "C" {
 #endif
 
-#define ZOFL_VERSION "0.0.0"
+#define ZOFL_VERSION "0.1.0-dev"
 #define ZOFL_BLOCK 4096u /* elements of a block of a direction */
 #define ZOFL_ID 32       /* the most bytes of the name of a run or a device */
 #define ZOFL_SUBJECT 80  /* holds any subject or inbox of a device, with its 0 */
