@@ -9,7 +9,8 @@ import (
 // allowed has the packages that a package may import beside the standard library. A
 // name that ends in /... includes the packages below it.
 var allowed = map[string][]string{
-	"prng":              {module + "/internal/isa"},
+	"prng":              {module + "/internal/isa", module + "/prng"},
+	"prng/lowrank":      {module + "/prng", module + "/internal/isa"},
 	"mathx":             {module + "/internal/isa"},
 	"internal/isa":      {module + "/internal/isa/..."},
 	"internal/parallel": {},

@@ -36,10 +36,17 @@ func dotBlockGeneric(g []float32, z *Direction, block uint32) (sum float64) {
 	return sum
 }
 
-// dotSignsBlockGeneric returns the inner product of g and the first signs of a block of z.
-func dotSignsBlockGeneric(g []float32, z *Direction, block uint32) float64 {
+// dotSignsBlock returns the inner product of g and the first signs of a block of z.
+func dotSignsBlock(g []float32, z *Direction, block uint32) float64 {
+	var s signs
+	s.load(z, block)
+	return s.dot(g)
+}
+
+// dotGeneric returns the inner product of g and the first signs.
+func (s *signs) dotGeneric(g []float32) float64 {
 	var x [BlockLen]float32
-	fillSignsBlock(x[:len(g)], z, block)
+	s.perturb(x[:len(g)], x[:len(g)], 1)
 	return dotChunk(g, x[:len(g)])
 }
 

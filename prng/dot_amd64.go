@@ -39,13 +39,11 @@ func dotRows(sums *laneSums, g *float32, rows int, l *lanes, level isa.Level) {
 	}
 }
 
-func dotSignsBlock(g []float32, z *Direction, block uint32) float64 {
+func (s *signs) dot(g []float32) float64 {
 	level := isa.Current()
 	if level < isa.AVX2 {
-		return dotSignsBlockGeneric(g, z, block)
+		return s.dotGeneric(g)
 	}
-	var s signs
-	s.load(z, block)
 	var sums laneSums
 	words := len(g) / wordLen
 	if words > 0 {

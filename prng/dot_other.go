@@ -6,6 +6,4 @@ func dotBlock(g []float32, z *Direction, block uint32) float64 {
 	return dotBlockGeneric(g, z, block)
 }
 
-func dotSignsBlock(g []float32, z *Direction, block uint32) float64 {
-	return dotSignsBlockGeneric(g, z, block)
-}
+func (s *signs) dot(g []float32) float64 { return s.dotGeneric(g) }

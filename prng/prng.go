@@ -44,6 +44,8 @@ const (
 	Pool Domain = 3
 	// Features holds the random features of a surrogate.
 	Features Domain = 4
+	// Factors holds the signs that make up directions of rank 1.
+	Factors Domain = 5
 )
 
 // Shared is the Source of a direction that all devices share.
