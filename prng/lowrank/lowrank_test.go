@@ -82,11 +82,6 @@ func values(r *rand.Rand, n int) []float32 {
 			all[i] = special[r.IntN(len(special))]
 		}
 	}
-	if n > 0 && r.IntN(6) == 0 { // nothing but zeros
-		for i := range all {
-			all[i] = special[r.IntN(2)]
-		}
-	}
 	return all
 }
 
@@ -136,6 +131,43 @@ func TestSumMatchesReference(t *testing.T) {
 				checkSame(t, fmt.Sprint("from ", from), got, want[from:to])
 				checkGuards(t, whole)
 			}
+		}
+	})
+}
+
+// A sum that is zero, of coefficients that cancel each other or that are zero, changes -0 to +0,
+// unless all of them are zero and their signs -.
+func TestZeros(t *testing.T) {
+	isatest.Each(t, func(t *testing.T) {
+		shapes := []lowrank.Shape{{Rows: 9, Columns: 171}, {Columns: 77}}
+		l := lowrank.New(shapes)
+		negative := float32(math.Copysign(0, -1))
+		for _, a := range [][]float32{
+			{1, 1, 1, 1, 1, 1, 1, 1, 2, 2},
+			{1, -1, 0, 0, 0.5, 0.5},
+			{0, 0, 0, 0, 1, 1},
+			{0, 0, 0},
+			{0, negative, 0, negative, 0, negative, 0, 0},
+			{negative, negative, negative, negative, 0, 0, 0, 0, 0, 0, 0, 0, 3, -3, 0, 0, 0},
+			{1e-45, 1e-45, -1e-45, 1e-45, 3e38, 3e38, -3e38, 3e38},
+		} {
+			z := make([]prng.Direction, len(a))
+			full := make([][]float32, len(a))
+			for k := range z {
+				z[k] = prng.Direction{Key: 99, Perturbation: uint16(k)}
+				full[k] = refDirection(shapes, z[k])
+			}
+			x, want := make([]float32, l.Len()), make([]float32, l.Len())
+			for i := range x {
+				x[i] = negative
+				want[i] = refSum(x[i], i, a, full)
+			}
+			var s lowrank.Signs
+			var sums lowrank.Sums
+			l.Load(&s, z)
+			sums.Set(a)
+			l.Sum(x, 0, &s, &sums)
+			checkSame(t, fmt.Sprint(a), x, want)
 		}
 	})
 }
