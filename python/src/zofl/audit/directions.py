@@ -18,7 +18,7 @@ BLOCK = 4096
 LANES = 8
 
 # Domains of an address.
-DIRECTION, SUBSPACE, INITIAL, POOL = 0, 1, 2, 3
+DIRECTION, SUBSPACE, INITIAL, POOL, FACTORS = 0, 1, 2, 3, 5
 
 NORMAL, RADEMACHER, UNIFORM = "normal", "rademacher", "uniform"
 
@@ -101,11 +101,7 @@ def directions(
     if not addresses or not length:
         return np.zeros((len(addresses), length), np.float32)
     if distribution == RADEMACHER:
-        words = _outputs(addresses, block, blocks, 8).astype("<u8")
-        bits = np.unpackbits(words.view(np.uint8).reshape(len(addresses), -1), axis=1,
-                             bitorder="little")
-        # Element 512 r + 64 l + b is bit b of output r of lane l.
-        return np.float32(1) - np.float32(2) * bits.reshape(shape)[:, :length]
+        return np.float32(1) - np.float32(2) * signs(addresses, length, block)
     words32 = _outputs(addresses, block, blocks, 256).astype("<u8").view("<u4")
     words32 = words32.reshape(shape)[:, :length]
     if distribution == UNIFORM:
@@ -113,6 +109,14 @@ def directions(
         uniform *= np.float32(2.0**-31)
         return uniform
     return _normals(words32)
+
+
+def signs(addresses: Sequence[Address], length: int, block: int = 0) -> NDArray[np.uint8]:
+    """Signs of directions from the given block on, 1 for a minus."""
+    words = _outputs(addresses, block, -(-length // BLOCK), 8).astype("<u8")
+    # Element 512 r + 64 l + b is bit b of output r of lane l.
+    return np.unpackbits(words.view(np.uint8).reshape(len(addresses), -1), axis=1,
+                         bitorder="little")[:, :length]
 
 
 def _normals(words: NDArray[np.uint32]) -> F32:

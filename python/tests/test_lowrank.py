@@ -1,0 +1,60 @@
+"""The vectors of directions of rank 1."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pytest
+from vectors import paragraphs
+
+from zofl.audit import directions as prng
+from zofl.audit import lowrank
+
+VECTORS = list(paragraphs("prng/lowrank/testdata/rank1.txt"))
+
+
+def test_count() -> None:
+    assert len(VECTORS) == 28
+
+
+def floats(text: str) -> list[np.float32]:
+    return list(np.array([int(w, 16) for w in text.split()], np.uint32).view(np.float32))
+
+
+def shapes(text: str) -> list[lowrank.Shape]:
+    parts = [[int(n) for n in part.split("x")] for part in text.split()]
+    return [lowrank.Shape(*p) if len(p) == 2 else lowrank.Shape(0, *p) for p in parts]
+
+
+def start(kind: str, stop: int) -> prng.F32:
+    x = prng.directions([prng.Address(1, domain=prng.INITIAL)], prng.UNIFORM, stop)[0]
+    kept = {"uniform": 0xFFFFFFFF, "subnormal": 0x807FFFFF, "zero": 0x80000000}[kind]
+    masked: prng.F32 = (x.view(np.uint32) & np.uint32(kept)).view(np.float32)
+    return masked
+
+
+def result(v: dict[str, str]) -> prng.F32:
+    layout, at, stop = shapes(v["shapes"]), int(v["at"]), int(v["at"]) + int(v["length"])
+    addresses = [prng.Address(int(v["key"], 16), int(v["step"]), int(v["perturbation"]) + j,
+                              int(v["source"])) for j in range(len(v.get("a", "1").split()))]
+    if v["op"] == "fill":
+        return lowrank.directions(addresses, layout)[0][at:stop]
+    x = np.zeros(lowrank.length(layout), np.float32)
+    x[:stop] = start(v["x"], stop)
+    a = floats(v["a"])
+    if v["op"] == "perturb":
+        x += a[0] * lowrank.directions(addresses, layout)[0]
+        return x[at:stop]
+    with np.errstate(over="ignore"):
+        lowrank.add_terms(x, a, addresses, layout)
+    return x[at:stop]
+
+
+@pytest.mark.parametrize("v", VECTORS, ids=lambda v: v["op"])
+def test_vector(v: dict[str, str]) -> None:
+    got = result(v).view(np.uint32)
+    words = [f"{w:08x}" for w in got]
+    assert words[:4] == v["first"].split()
+    assert words[-4:] == v["last"].split()
+    assert hashlib.sha256(got.astype("<u4").tobytes()).hexdigest() == v["sha256"]
