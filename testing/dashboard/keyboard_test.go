@@ -13,9 +13,9 @@ import (
 )
 
 // TestKeyboard checks the page with a keyboard. The Tab key reaches every control; each control has
-// a name and shows that it has the focus. In the table the arrow keys move, Enter opens a device,
-// and Escape closes the device. The page fits screens of all widths, and has the colors that the
-// system or the reader chooses.
+// a name, shows that it has the focus, and keeps it. In the table the arrow keys move, Enter opens a
+// device, and Escape closes the device. The page fits screens of all widths, and has the colors
+// that the system or the reader chooses.
 func TestKeyboard(t *testing.T) {
 	plan, err := Plan(50, 10, 0)
 	if err != nil {
@@ -53,6 +53,18 @@ func TestKeyboard(t *testing.T) {
 		if !slices.Contains(reached, want) {
 			t.Errorf("Tab does not reach %s: %v", want, reached)
 		}
+	}
+
+	// The list of devices that stand out is drawn anew every few seconds.
+	p.until(`document.querySelector("#spread .worst button")`)
+	p.do(chromedp.Evaluate[chromedp.Void](`{
+		const b = document.querySelector("#spread .worst button");
+		b.dataset.before = "";
+		b.focus();
+	}`))
+	p.until(`!document.querySelector("#spread .worst [data-before]")`)
+	if got := p.value(`String(document.activeElement.closest(".worst") !== null)`); got != "true" {
+		t.Error("the list of devices that stand out loses the focus when it is drawn anew")
 	}
 
 	p.do(chromedp.Evaluate[chromedp.Void](

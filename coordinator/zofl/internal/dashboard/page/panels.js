@@ -139,9 +139,11 @@ export function digests(store) {
     }
     if (d.differing) rows.push([number(d.n), `${number(d.differing)} differ: ${(d.differ || []).join(", ")}`, "", ""]);
   }
+  const focused = box.contains(document.activeElement);
   box.replaceChildren(rows.length ? element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Digests" },
     table(["Record", "Digest", "Devices", "Verdict"], rows, [0, 2]))
     : element("p", { class: "muted", text: "No device has reported one yet." }));
+  if (focused) box.querySelector(".scroll")?.focus({ preventScroll: true });
 }
 
 export function plan(store) {

@@ -60,8 +60,18 @@ export class Spread {
     const xs = h.counts.map((_, i) => (h.edges[i] + h.edges[i + 1]) / 2);
     part.chart.show([{ label: "devices", kind: "bars", color: a.color, xs, ys: h.counts }],
       { label: a.title.toLowerCase(), format, whole: a.whole }, []);
-    part.list.hidden = !h.worst.length;
-    part.list.replaceChildren(element("li", { class: "muted", text: `${a.worst}:` }), ...h.worst.map(d =>
-      element("li", {}, element("button", { type: "button", text: d.id, onclick: () => this.open(d.id) }), ` ${format(d.value)}`)));
+    this.#name(part.list, a.worst, h.worst.map(d => [d.id, format(d.value)]));
+  }
+
+  // name lists the devices that stand out. The focus stays on its device, or where that was.
+  #name(list, worst, devices) {
+    list.hidden = !devices.length;
+    const all = () => [...list.querySelectorAll("button")];
+    const before = all(), at = before.indexOf(document.activeElement), id = before[at]?.textContent;
+    list.replaceChildren(element("li", { class: "muted", text: `${worst}:` }), ...devices.map(([id, value]) =>
+      element("li", {}, element("button", { type: "button", text: id, onclick: () => this.open(id) }), ` ${value}`)));
+    if (at < 0) return;
+    const now = all();
+    (now.find(b => b.textContent === id) || now[Math.min(at, now.length - 1)])?.focus({ preventScroll: true });
   }
 }
