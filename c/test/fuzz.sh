@@ -21,7 +21,7 @@ clang -std=c99 -O1 -g -DZOFL_TILE=64 -DZOFL_WITH_SIMD=0 \
 for target in "${targets[@]}"; do
 	found=${FOUND:-$work/found}/$target
 	mkdir -p "$found"
-	TARGET=$target "$work/fuzz" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 \
+	TARGET=$target "$work/fuzz" -max_total_time="$seconds" -timeout=120 -rss_limit_mb=3000 \
 		-artifact_prefix="$found/" "$found" "$work/corpus/$target" >"$work/said" 2>&1 || {
 		tail -n 60 "$work/said"
 		echo "c/test/fuzz.sh: $target"

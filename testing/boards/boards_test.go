@@ -20,7 +20,7 @@ import (
 )
 
 // patience is how long a test waits for what takes a second on an idle machine.
-const patience = 2 * time.Minute
+const patience = 10 * time.Minute
 
 // A board is a model of QEMU's, and what its firmware may take.
 type board struct {

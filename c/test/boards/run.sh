@@ -85,7 +85,7 @@ on() {
 	local words
 	words=$(printf ',arg=%s' golden "${@:3}")
 	# shellcheck disable=SC2046
-	timeout 300 $(emulator "$1") -nographic -monitor none -serial none \
+	timeout 1200 $(emulator "$1") -nographic -monitor none -serial none \
 		-semihosting-config "enable=on,target=native$words" -kernel "$2" 2>&1
 }
 
