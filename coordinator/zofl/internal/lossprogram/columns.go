@@ -91,3 +91,11 @@ func (p *Program) tellScale(ctx context.Context, t *talk) error {
 	p.scaled = p.current == t && p.scale == request
 	return nil
 }
+
+// TellScale tells the program the scale, if there is one that it does not know: a device whose run
+// has ended may have evaluated nothing since it found one. A program that ended is told nothing.
+func (p *Program) TellScale(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, p.cfg.Patience)
+	defer cancel()
+	_ = p.inTurn(ctx, func(t *talk) error { return p.tellScale(ctx, t) })
+}

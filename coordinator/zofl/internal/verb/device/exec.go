@@ -67,6 +67,9 @@ killed with its children when it hangs. Its standard error goes to the log.`,
 				cfg.Accept = program.Scale
 			}
 			err = d.take(cmd, cfg)
+			if program.HasColumns() {
+				program.TellScale(ctx)
+			}
 			if errors.Is(err, client.ErrLoss) {
 				err = fmt.Errorf("%w: --strict=false", err)
 			}
