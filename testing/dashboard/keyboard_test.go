@@ -13,8 +13,8 @@ import (
 )
 
 // TestKeyboard checks the page with a keyboard. The Tab key reaches every control; each control has
-// a name, shows that it has the focus, and keeps it. In the table the arrow keys move, Enter opens a
-// device, and Escape closes the device. The page fits screens of all widths, and has the colors
+// a name, shows that it has the focus, and keeps it. In the table the arrow keys move, Enter opens
+// a device, and Escape closes the device. The page fits screens of all widths, and has the colors
 // that the system or the reader chooses.
 func TestKeyboard(t *testing.T) {
 	plan, err := Plan(50, 10, 0)
