@@ -1,6 +1,8 @@
 package lowrank
 
 import (
+	"encoding/binary"
+	"math"
 	"slices"
 
 	"github.com/zofl/zofl/internal/isa"
@@ -133,7 +135,17 @@ func (t *Sums) addTables(x []float32, width int, s *Signs, p piece) {
 
 // add adds to each element the sum that its byte of b, exclusive or a, selects.
 func (t *table) add(x []float32, b []byte, a byte) {
-	b = b[:len(x)]
+	every := uint64(a) * (math.MaxUint64 / 0xff) // a in each byte
+	_ = t[0]                                     // check for nil here rather than in the loop
+	for len(x) >= 8 && len(b) >= 8 {
+		w := binary.LittleEndian.Uint64(b) ^ every
+		lo, hi := uint32(w), uint32(w>>32)
+		d := (*[8]float32)(x)
+		x0, x1, x2, x3 := d[0]+t[lo&255], d[1]+t[lo>>8&255], d[2]+t[lo>>16&255], d[3]+t[lo>>24]
+		x4, x5, x6, x7 := d[4]+t[hi&255], d[5]+t[hi>>8&255], d[6]+t[hi>>16&255], d[7]+t[hi>>24]
+		d[0], d[1], d[2], d[3], d[4], d[5], d[6], d[7] = x0, x1, x2, x3, x4, x5, x6, x7
+		x, b = x[8:], b[8:]
+	}
 	for i := range x {
 		x[i] += t[a^b[i]]
 	}

@@ -44,6 +44,7 @@ func testRun(t *testing.T) {
 	for name, v := range map[string]float64{
 		"ISA": r.ISA, "Generic": r.Generic, "Rademacher8": r.Rademacher8,
 		"Rademacher8Generic": r.Rademacher8Generic,
+		"Rank1Generic":       r.Rank1Generic,
 		"Yardstick":          r.Yardstick, "Replay1": r.Replay1, "ReplayN": r.ReplayN,
 		"ReplaySpeedup": r.ReplaySpeedup,
 		"Bandwidth":     r.Bandwidth, "BandwidthN": r.BandwidthN, "BandwidthShare": r.BandwidthShare,
@@ -63,6 +64,9 @@ func testRun(t *testing.T) {
 		if level == before && r.ISA != v {
 			t.Errorf("isa is %v, want that of %v, %v", r.ISA, level, v)
 		}
+	}
+	if has := slices.Contains(isa.Levels(), isa.AVX2); has != (r.Rank1AVX2 > 0) {
+		t.Errorf("rank 1 with AVX2 is %v, this machine's best is %v", r.Rank1AVX2, isa.Best())
 	}
 	if r.Backend != before.String() || r.ReplayDim != cfg.Dim || r.BandwidthArray != cfg.Array ||
 		r.Machine.Go == "" {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/zofl/zofl/internal/isa"
 	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/prng/lowrank"
 )
 
 // kernelLen is the length of the vector for kernels: 256 KiB fit in a second-level cache.
@@ -13,13 +14,16 @@ const kernelLen = 65536
 // group is the number of ±1 directions that one table lookup sums for an element.
 const group = 8
 
-// kernels measures x += a*z and groups of signs with every instruction set.
+// ranks is the number of directions of rank 1 that a step sums.
+const ranks = 64
+
+// kernels measures x += a*z, groups of signs and directions of rank 1 with every instruction set.
 func kernels(s *stage, r *Result) error {
 	x := make([]float32, kernelLen)
 	source := rand.New(rand.NewPCG(1, 2))
 	tasks := []task{{kernelLen, func() error { normFloat64(x, source); return nil }}}
 	for _, level := range isa.Levels() {
-		tasks = append(tasks, at(level, axpy(x)), at(level, signs(x)))
+		tasks = append(tasks, at(level, axpy(x)), at(level, signs(x)), at(level, rank1(x)))
 	}
 	if _, err := s.round(tasks); err != nil { // warm-up, not measured
 		return err
@@ -30,9 +34,10 @@ func kernels(s *stage, r *Result) error {
 	}
 	r.Yardstick, r.Backend = all.speed(0), isa.Current().String()
 	for n, level := range isa.Levels() {
-		i := 1 + 2*n
+		i := 1 + 3*n
 		normals, signs := all.ratio(i, 0), all.ratio(i+1, 0)
 		r.set(level, normals, signs)
+		r.setRank1(level, all.ratio(i+2, 0))
 		if level == isa.Current() {
 			r.ISA, r.Rademacher8 = normals, signs
 		}
@@ -50,6 +55,17 @@ func (r *Result) set(level isa.Level, normals, signs float64) {
 		r.AVX512, r.Rademacher8AVX512 = normals, signs
 	case isa.NEON:
 		r.NEON, r.Rademacher8NEON = normals, signs
+	}
+}
+
+// setRank1 sets the ratio of directions of rank 1. Processors that have more than AVX2 run the
+// kernels of AVX2.
+func (r *Result) setRank1(level isa.Level, ratio float64) {
+	switch level {
+	case isa.Generic:
+		r.Rank1Generic = ratio
+	case isa.AVX2:
+		r.Rank1AVX2 = ratio
 	}
 }
 
@@ -81,4 +97,23 @@ func signs(x []float32) task {
 		terms = append(terms, prng.Term{A: 1e-3, Z: z})
 	}
 	return task{float64(group * len(x)), func() error { prng.Sum(x, terms, 0); return nil }}
+}
+
+// rank1 is a step of a square matrix, the signs of its directions among its work.
+func rank1(x []float32) task {
+	const side = 256 // side*side is kernelLen
+	l := lowrank.New([]lowrank.Shape{{Rows: side, Columns: len(x) / side}})
+	z, a := make([]prng.Direction, ranks), make([]float32, ranks)
+	for p := range z {
+		z[p] = prng.Direction{Key: 1, Perturbation: uint16(p)}
+		a[p] = 1e-3
+	}
+	var s lowrank.Signs
+	var sums lowrank.Sums
+	return task{float64(ranks * len(x)), func() error {
+		l.Load(&s, z)
+		sums.Set(a)
+		l.Sum(x, 0, &s, &sums)
+		return nil
+	}}
 }
