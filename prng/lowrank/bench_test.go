@@ -88,3 +88,50 @@ func processor(b *testing.B) time.Duration {
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
+
+// languageModel returns the shapes of a language model of 134.5 million parameters, SmolLM2's.
+func languageModel() []lowrank.Shape {
+	const width, middle, heads = 576, 1536, 192
+	shapes := []lowrank.Shape{{Rows: 49152, Columns: width}}
+	for range 30 {
+		shapes = append(shapes,
+			lowrank.Shape{Rows: width, Columns: width}, lowrank.Shape{Rows: heads, Columns: width},
+			lowrank.Shape{Rows: heads, Columns: width}, lowrank.Shape{Rows: width, Columns: width},
+			lowrank.Shape{Rows: middle, Columns: width},
+			lowrank.Shape{Rows: middle, Columns: width},
+			lowrank.Shape{Rows: width, Columns: middle},
+			lowrank.Shape{Columns: width}, lowrank.Shape{Columns: width})
+	}
+	return append(shapes, lowrank.Shape{Columns: width})
+}
+
+// BenchmarkLanguageModel reports how long one thread takes to catch up on 30,000 directions of a
+// language model. It runs through five records of 190, block by block, as a replica does.
+func BenchmarkLanguageModel(b *testing.B) {
+	const records, each = 5, 190
+	l := lowrank.New(languageModel())
+	x := make([]float32, l.Len())
+	z, a := make([]prng.Direction, each), make([]float32, each)
+	var s [records]lowrank.Signs
+	var sums [records]lowrank.Sums
+	start := processor(b)
+	for b.Loop() {
+		for r := range records {
+			for k := range z {
+				z[k] = prng.Direction{Key: prng.Key(r), Perturbation: uint16(k)}
+				a[k] = 1e-6 * float32(k+1)
+			}
+			l.Load(&s[r], z)
+			sums[r].Set(a)
+		}
+		eachBlock(x, func(part []float32, at int) {
+			for r := range records {
+				l.Sum(part, at, &s[r], &sums[r])
+			}
+		})
+	}
+	took := (processor(b) - start).Seconds() / float64(b.N)
+	b.ReportMetric(took*30_000/(records*each), "s/30000")
+	b.ReportMetric(float64(l.Len())*records*each/took/1e9, "G/s")
+	b.ReportMetric(float64(l.Factors()), "factors")
+}
