@@ -260,7 +260,7 @@ unfused() {
 		env "$@" go build -gcflags=-S "$pkg" 2>"$asm" || fail "go build $pkg: $(tail -n 3 "$asm")"
 		[ "$(grep -c ' STEXT ' "$asm")" -gt 3 ] || fail "no code of $pkg to look at"
 		for source in "$pkg"/*.s; do
-			[ ! -e "$source" ] || [[ $source == *rademacher_arm64* ]] || cat "$source" >>"$asm"
+			[ ! -e "$source" ] || [[ $source =~ (rademacher|lowrank/sum)_arm64 ]] || cat "$source" >>"$asm"
 		done
 		if grep -E "$fused" "$asm" | grep -vE '[[:space:]]W?FMAX'; then # a maximum
 			fail "$pkg fuses a product into a sum: convert the product, float32(a*b)"

@@ -14,4 +14,7 @@
 // Parts may begin and end anywhere, may come in any order, and may be processed on any goroutine:
 // the bits are the same, on every architecture. docs/prng.md defines the numbers, section
 // "Directions of rank 1"; the vectors in testdata test them.
+//
+// On amd64 with AVX2, and on arm64, the kernels of sums are assembly. Those of one direction are
+// package prng's.
 package lowrank

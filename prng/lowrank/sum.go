@@ -33,7 +33,7 @@ type halves [2][1 << (groupLen/2 - 1)]float32
 // has another coefficient. So groups before such a one keep tables.
 func (t *Sums) Set(a []float32) {
 	t.tables, t.halves = t.tables[:0], t.halves[:0]
-	fast := vectors && isa.Current() >= isa.AVX2
+	fast := vectors && isa.Current() != isa.Generic
 	for len(a) > 0 {
 		var group [groupLen]float32
 		a = a[copy(group[:], a):]

@@ -65,8 +65,10 @@ func testRun(t *testing.T) {
 			t.Errorf("isa is %v, want that of %v, %v", r.ISA, level, v)
 		}
 	}
-	if has := slices.Contains(isa.Levels(), isa.AVX2); has != (r.Rank1AVX2 > 0) {
-		t.Errorf("rank 1 with AVX2 is %v, this machine's best is %v", r.Rank1AVX2, isa.Best())
+	for level, v := range map[isa.Level]float64{isa.AVX2: r.Rank1AVX2, isa.NEON: r.Rank1NEON} {
+		if has := slices.Contains(isa.Levels(), level); has != (v > 0) {
+			t.Errorf("rank 1 with %v is %v, this machine's best is %v", level, v, isa.Best())
+		}
 	}
 	if r.Backend != before.String() || r.ReplayDim != cfg.Dim || r.BandwidthArray != cfg.Array ||
 		r.Machine.Go == "" {

@@ -66,6 +66,8 @@ func (r *Result) setRank1(level isa.Level, ratio float64) {
 		r.Rank1Generic = ratio
 	case isa.AVX2:
 		r.Rank1AVX2 = ratio
+	case isa.NEON:
+		r.Rank1NEON = ratio
 	}
 }
 

@@ -52,7 +52,7 @@ divides elements a second by that loop's, counting the elements of every directi
 median over rounds; each round runs everything that is compared.
 
 With --json: generic, avx2, avx512 and neon are the ratios of x += a*z, rademacher8 that of
-eight directions, and rank1_generic and rank1_avx2 those of 64 directions of rank 1. isa is the
+eight directions, and rank1_generic, rank1_avx2 and rank1_neon those of 64 of rank 1. isa is the
 ratio of the instruction set in use, and backend names that set. What this machine lacks is left
 out. yardstick, replay_1 and replay_n (on replay_n_workers cores) are elements a second.
 bandwidth and bandwidth_n are bytes a second, read and written. A share is a fraction of 1.

@@ -47,6 +47,7 @@ func printKernels(w io.Writer, r *kernelbench.Result) {
 	row("8 directions of ±1, neon", r.Rademacher8NEON)
 	row("64 directions of rank 1, generic", r.Rank1Generic)
 	row("64 directions of rank 1, avx2", r.Rank1AVX2)
+	row("64 directions of rank 1, neon", r.Rank1NEON)
 	replay := fmt.Sprintf("replay of %d records, d=%d, ", r.ReplayRecords, r.ReplayDim)
 	row(replay+"1 core", r.Replay1/r.Yardstick)
 	row(replay+terminal.Count(r.Workers, "core"), r.ReplayN/r.Yardstick)
