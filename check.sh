@@ -383,7 +383,7 @@ elsewhere() {
 	add "golden vectors on arm v7" golden GOARCH=arm GOARM=7 -- qemu-arm-static
 	add "golden vectors on arm64" golden GOARCH=arm64 -- qemu-aarch64-static
 	add "kernels on arm64" env ZOFL_ISA=neon GOARCH=arm64 \
-		go test -vet=off -exec qemu-aarch64-static ./prng ./mathx ./internal/isa
+		go test -vet=off -exec qemu-aarch64-static ./prng ./prng/lowrank ./mathx ./internal/isa
 	add "dashboard in Chromium" env ZOFL_CHROMIUM=chromium go -C testing test -vet=off -count=1 ./dashboard
 	add "pages in Chromium" env ZOFL_CHROMIUM=chromium \
 		go -C docs/site test -vet=off -count=1 -run 'Looks|Search' .
