@@ -2417,7 +2417,7 @@ static const plan_field plan_fields[] = {
 	{7, CHOICE, 0, 3, 3, KEPT(initial) NAMED("initial")},
 	{8, BIN, 0, 0, ANY, 0 NAMED("initial_digest")},
 	{9, CHOICE, 0, 0x0B, 0x0B, KEPT(sharing) NAMED("sharing")},
-	{10, CHOICE, 0, 0x1F, DISTRIBUTIONS, KEPT(distribution) NAMED("distribution")},
+	{10, CHOICE, 0, 0x5F, DISTRIBUTIONS, KEPT(distribution) NAMED("distribution")},
 	{11, CHOICE, 0, 0x0F, 0x0F, KEPT(difference) NAMED("difference")},
 	{12, FLOAT, 1, 0, ANY, KEPT(mu) NAMED("mu")},
 	{13, UINT, 0, 0, ANY, KEPT(steps) NAMED("steps")},
@@ -2548,9 +2548,10 @@ typedef struct {
 } plan_value;
 
 static void read_segment(reader *r, zofl_segment *s) {
-	uint32_t n;
+	uint32_t parts = array(r), n;
 	uint64_t fill;
-	tuple(r, 6);
+	if (parts != 6 && parts != 7)
+		fail(r, ZOFL_FORM);
 	str(r, MAX_NAME, &n);
 	s->len = upto(r, (uint64_t)1 << 41);
 	fill = uint_(r);
@@ -2560,6 +2561,8 @@ static void read_segment(reader *r, zofl_segment *s) {
 	s->scale = finite_(r);
 	s->mu = finite_(r);
 	s->step = finite_(r);
+	if (parts == 7 && upto(r, (uint64_t)1 << 41) == 0)
+		fail(r, ZOFL_FORM);
 	if (s->mu == 0)
 		s->mu = 1;
 	if (s->step == 0)
@@ -2990,7 +2993,7 @@ static const struct {
 	uint8_t number;
 	const char *names;
 } plan_choices[] = {
-    {10, ",normal,rademacher,sphere,subspace"},
+    {10, ",normal,rademacher,sphere,subspace,,lowrank"},
     {15, ",sgd,momentum,torch-momentum,adam,,sign"},
     {22, "mean,relay,dense"},
     {53, "none,scaffold-1,scaffold-2,,svrg"},

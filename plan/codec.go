@@ -94,9 +94,20 @@ func appendValue(b []byte, at any) []byte {
 	return b
 }
 
-// append appends a segment: the array [name, len, fill, scale, mu scale, step scale].
+// append appends a segment: the array [name, len, fill, scale, mu scale, step scale], and rows
+// unless that is 0.
 func (s *Segment) append(b []byte) []byte {
-	b = codec.AppendString(codec.AppendArray(b, 6), s.Name)
+	if s.Rows == 0 {
+		return s.appendAll(codec.AppendArray(b, segmentParts))
+	}
+	return codec.AppendUint(s.appendAll(codec.AppendArray(b, segmentParts+1)), s.Rows)
+}
+
+// segmentParts is the number of elements of a segment without rows.
+const segmentParts = 6
+
+func (s *Segment) appendAll(b []byte) []byte {
+	b = codec.AppendString(b, s.Name)
 	b = codec.AppendUint(codec.AppendUint(b, s.Len), uint64(s.Fill))
 	b = codec.AppendFinite(codec.AppendFinite(b, s.Scale), s.MuScale)
 	return codec.AppendFinite(b, s.StepScale)
@@ -158,11 +169,17 @@ func (d *fieldReader) choice(f *Field) uint8 {
 }
 
 func (d *fieldReader) segment() Segment {
-	d.Tuple("segment", 6)
+	parts := d.Array("segment", codec.MaxFields, 1)
+	if parts != segmentParts && parts != segmentParts+1 {
+		d.Fail("segment", codec.ErrForm)
+	}
 	s := Segment{Name: d.String("segment name", MaxName), Len: d.Uint("segment len", MaxDim)}
 	s.Fill = Fill(d.Known("segment fill", uint64(NormalFill)))
 	s.Scale = d.Finite("segment scale")
 	s.MuScale = d.Finite("segment mu scale")
 	s.StepScale = d.Finite("segment step scale")
+	if parts > segmentParts {
+		s.Rows = d.Nonzero("segment rows", d.Uint("segment rows", MaxDim))
+	}
 	return s
 }

@@ -42,11 +42,14 @@ const (
 	// the columns of Q are a basis of the last tau moves. Before the model has made tau moves, v is v1
 	// alone. ZOFedHT (9), where a is Plan.SubspaceShare and tau Plan.SubspaceMoves.
 	Subspace Distribution = 4
+	// LowRank: elements are +1 or -1. In a segment with Rows, element (i, j) is the product of a sign
+	// of row i and a sign of column j, see package prng/lowrank.
+	LowRank Distribution = 6 // 5 is never assigned: a test vector has it as unknown
 )
 
 // Elements returns the distribution of a direction's elements.
 func (v Distribution) Elements() prng.Distribution {
-	if v == Rademacher {
+	if v == Rademacher || v == LowRank {
 		return prng.Rademacher
 	}
 	return prng.Normal
@@ -221,7 +224,7 @@ const (
 // The names of each choice, by number; "" stands for a number without a choice.
 var (
 	sharingNames      = []string{"shared", "per-client", "", "groups"} // 2 is not used
-	distributionNames = []string{"", "normal", "rademacher", "sphere", "subspace"}
+	distributionNames = []string{"", "normal", "rademacher", "sphere", "subspace", "", "lowrank"}
 	differenceNames   = []string{"", "forward", "central", "none"}
 	ruleNames         = []string{"", "sgd", "momentum", "torch-momentum", "adam", "", "sign"}
 	initialNames      = []string{"seeded", "given"}

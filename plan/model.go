@@ -48,7 +48,14 @@ type Segment struct {
 	Scale     float32 `json:"scale,omitempty"`      // of the fill
 	MuScale   float32 `json:"mu_scale,omitempty"`   // factor on Mu; 0 means 1
 	StepScale float32 `json:"step_scale,omitempty"` // factor on the step; 0 means 1
+
+	// Rows is the number of rows of a matrix whose elements are the segment, in row-major order; 0:
+	// the segment is not a matrix. LowRank alone uses Rows.
+	Rows uint64 `json:"rows,omitempty"`
 }
+
+// Columns returns the number of columns of a matrix, or Len of a segment that is not a matrix.
+func (s *Segment) Columns() uint64 { return s.Len / max(s.Rows, 1) }
 
 // A Box is the range in which the values of parameters stay.
 type Box struct {

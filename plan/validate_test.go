@@ -69,6 +69,9 @@ var invalid = []struct {
 	{"segments.a.mu_scale", segment(func(s *plan.Segment) { s.MuScale = -1 })},
 	{"segments.a.mu_scale", segment(func(s *plan.Segment) { s.MuScale = nan })},
 	{"segments.a.step_scale", segment(func(s *plan.Segment) { s.StepScale = 1e9 })},
+	{"segments.a.rows", segment(func(s *plan.Segment) { s.Rows = 1 })},
+	{"segments.a.rows", segment(func(s *plan.Segment) { s.Rows = s.Len })},
+	{"segments.a.rows", segment(func(s *plan.Segment) { s.Rows = s.Len - 1 })},
 	{"segments.a.step_scale", segment(func(s *plan.Segment) { s.StepScale = nan })},
 	{"initial", func(p *plan.Plan) { p.Initial = 9 }},
 	{"initial_digest", func(p *plan.Plan) { p.Initial = plan.Given }},
@@ -294,6 +297,8 @@ func TestValidAtTheEdge(t *testing.T) {
 	edges := map[string]func(*plan.Plan){
 		"segment": segment(
 			func(s *plan.Segment) { s.MuScale, s.StepScale, s.Scale = 1e-6, 1e6, 1e6 }),
+		"rows":       segment(func(s *plan.Segment) { s.Rows = 2 }),
+		"columns":    segment(func(s *plan.Segment) { s.Rows = s.Len / 2 }),
 		"mu least":   func(p *plan.Plan) { p.Mu = 1e-18 },
 		"mu most":    func(p *plan.Plan) { p.Mu = 1e18 },
 		"step least": func(p *plan.Plan) { p.StepSize = 1e-18 },

@@ -66,6 +66,7 @@ var choices = [][]string{
 	{"covariance=full", "covariance=limited"},
 	{"perturbations_auto=off", "perturbations_auto=on"},
 	{"close=target", "close=deadline"},
+	{"distribution=lowrank"},
 }
 
 // secret stands for a secret run key.
@@ -73,9 +74,11 @@ var secret = "key_check=" + strings.Repeat("c0", 32)
 
 // needs are, for each choice, the settings without which a plan with that choice is invalid.
 var needs = map[string][]string{
-	"sharing=per-client":      {"transport=relay"},
-	"transport=relay":         {"sharing=per-client"},
-	"distribution=subspace":   {"subspace_moves=3", "subspace_share=0.5"},
+	"sharing=per-client":    {"transport=relay"},
+	"transport=relay":       {"sharing=per-client"},
+	"distribution=subspace": {"subspace_moves=3", "subspace_share=0.5"},
+	"distribution=lowrank": {"dim=40",
+		`segments=[{"name":"a","len":32,"rows":4},{"name":"b","len":8}]`},
 	"rule=momentum":           {"beta=0.9"},
 	"rule=torch-momentum":     {"beta=0.9"},
 	"server_rule=sgd":         {"server_step=0.5"},

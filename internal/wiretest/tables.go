@@ -6,7 +6,7 @@ import (
 )
 
 // Count is the number of vectors.
-const Count = 589
+const Count = 593
 
 //go:embed tables
 var tables embed.FS

@@ -87,6 +87,8 @@ var byHand = []reason{
 		"make the plan with --secret FILE, which sets it"},
 	{"secure_lists", "it needs secure=sum", "make the plan with --secret FILE and set secure=sum"},
 	{"secure_lists", "devices agree by a secret", "make the plan with --secret FILE"},
+	{"distribution", "distribution=lowrank needs a segment with rows",
+		`give its rows to each matrix, such as segments=[{"name":"weight","len":7840,"rows":10}]`},
 	{"mu", "probe distance in parameter units: choose 1e-18..1e+18",
 		"or set mu=auto, and devices find it"},
 	{"step", "step size of the plan: choose 1e-18..1e+18",

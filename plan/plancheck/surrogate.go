@@ -5,6 +5,8 @@ var surrogateReasons = []reason{
 		"its steps follow no seeded directions that others could regenerate"},
 	{"perturbations", "estimator=surrogate probes no directions",
 		"active and around count its queries"},
+	{"distribution", "estimator=surrogate excludes distribution=lowrank",
+		"a surrogate probes no directions"},
 	{"features", "features*dim is limited to 268435456",
 		"every device holds that many numbers in memory"},
 	{"window", "estimator=surrogate needs window above 1", "one loss shows no slope"},

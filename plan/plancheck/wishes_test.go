@@ -18,6 +18,8 @@ var byFlags = map[string]string{
 	"initial=given":       "--initial FILE",
 	"key_scheme=hkdf":     "--secret FILE",
 	"secure_lists=agreed": "--secret FILE",
+
+	"distribution=lowrank": "give its rows to each matrix",
 }
 
 // wishes returns each choice of each field, and a usual value of every other field that has one.

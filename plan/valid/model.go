@@ -64,6 +64,10 @@ func checkSegments(p *plan.Plan) error {
 		case s.StepScale != 0 && !isFactor(s.StepScale):
 			return fault(field+".step_scale", s.StepScale,
 				"give a factor on the step size, "+factors+", or none")
+		case s.Rows != 0 && (s.Rows < 2 || s.Columns() < 2 || s.Len%s.Rows != 0):
+			return fault(field+".rows", s.Rows, fmt.Sprintf(
+				"a matrix has 2 or more rows and columns, and rows times columns is len, which is %d: "+
+					"correct rows, or remove it from a segment that is no matrix", s.Len))
 		case p.Initial == plan.Given && s.Fill != plan.ZeroFill:
 			return fault(field+".fill", s.Fill,
 				"the parameters are given: remove the fill, or set initial=seeded")

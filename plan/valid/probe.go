@@ -13,6 +13,9 @@ var probeRules = []rule{
 	{when: "perturbation_schedule", own: checkPerturbations},
 	{when: "sharing=per-client", needs: "roster=dense", at: "roster"},
 
+	{when: "distribution=lowrank", but: func(p *plan.Plan) bool { return matrices(p.Segments) },
+		what: "distribution=lowrank needs a segment with rows"},
+
 	{when: "distribution=subspace", needs: "subspace_moves>0", at: "subspace_moves"},
 	{when: "distribution=subspace", needs: "subspace_share>0 subspace_share<1",
 		at: "subspace_share"},
@@ -24,6 +27,7 @@ var probeRules = []rule{
 	{when: "rebase", needs: "pool>0"},
 	{when: "pool", needs: "sharing=shared"},
 	{when: "pool", needs: "distribution!=subspace"},
+	{when: "pool", needs: "distribution!=lowrank"},
 	{when: "pool", needs: "server_rule=mean"},
 	{when: "pool", needs: "control=none"},
 	{when: "pool", but: func(p *plan.Plan) bool {
@@ -59,6 +63,11 @@ func checkPerturbations(p *plan.Plan) error {
 		last = s.Round
 	}
 	return nil
+}
+
+// matrices reports whether some segment is a matrix.
+func matrices(segments []plan.Segment) bool {
+	return slices.ContainsFunc(segments, func(s plan.Segment) bool { return s.Rows > 0 })
 }
 
 // scaled reports whether some segment scales the step size.

@@ -44,6 +44,13 @@ var refusedSeeded = []refusedPlan{
 	{"subspace_moves", "subspace_moves=5"},
 	{"subspace_share", "subspace_share=0.5"},
 
+	{"distribution", "distribution=lowrank"},
+	{"distribution", `distribution=lowrank segments=[{"name":"a","len":100}]`},
+	{"distribution", overSurrogate + matrix},
+	{"distribution", "steps=1 perturbations=6 mu=0 difference=none server_rule=cma " + matrix},
+	{"subspace_moves", "subspace_moves=5 subspace_share=0.5 " + matrix},
+	{"pool", "pool=4096 rebase=64 " + matrix},
+
 	{"pool", "pool=1 rebase=64"},
 	{"rebase", "pool=4096"},
 	{"rebase", "rebase=64"},
@@ -93,6 +100,9 @@ var refusedSeeded = []refusedPlan{
 	{"max_scalar", "precision=int2 sharing=per-client transport=relay"},
 	{"precision", "precision=int4"},
 }
+
+// matrix has directions of rank 1.
+const matrix = `distribution=lowrank segments=[{"name":"a","len":100,"rows":2}] `
 
 var refusedRounds = []refusedPlan{
 	{"quorum", "quorum=20"},
@@ -258,7 +268,7 @@ func checkRemedy(t *testing.T, settings, says string) {
 			t.Errorf("%s: the remedy %s does not help: %v", settings, remedy, err)
 		}
 	} else if !strings.Contains(remedy, "cannot: begin with ") &&
-		!strings.Contains(remedy, "--secret") {
+		!strings.Contains(remedy, "--secret") && !strings.Contains(remedy, "give its rows") {
 		t.Errorf("%s: no remedy, but %q", settings, says)
 	}
 }
@@ -271,6 +281,7 @@ func TestRefusalsAtTheEdge(t *testing.T) {
 			"max_scalar=65504",
 		"sharing=per-client transport=relay precision=int4 max_scalar=65504 " +
 			"aggregator=clipped-mean clip=1 weights=samples",
+		`distribution=lowrank segments=[{"name":"a","len":96,"rows":2},{"name":"b","len":4}]`,
 		"distribution=subspace subspace_moves=64 subspace_share=0.999",
 		"pool=2 rebase=1", "pool=65536 rebase=1 weight_decay=1e-3 prox=1 steps=2",
 		`pool=9 rebase=1 rule=momentum beta=0.9 segments=[{"name":"a","len":100,"step_scale":2}]`,

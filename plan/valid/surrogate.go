@@ -17,6 +17,7 @@ var surrogateRules = slices.Concat([]rule{
 		but:  func(p *plan.Plan) bool { return p.MaxPerturbations() == 1 },
 		what: "estimator=surrogate probes no directions"},
 	{when: "estimator=surrogate", needs: "sharing=shared", at: "sharing"},
+	{when: "estimator=surrogate", needs: "distribution!=lowrank", at: "distribution"},
 	{when: "estimator=surrogate", needs: "features>0", at: "features"},
 	{when: "features", but: func(p *plan.Plan) bool {
 		return uint64(p.Features)*p.Dim <= maxFeatureElements

@@ -44,7 +44,8 @@ _FIELDS = """
 CHOICES: dict[str, dict[int, str]] = {
     "initial": {0: "seeded", 1: "given"},
     "sharing": {0: "shared", 1: "per-client", 3: "groups"},
-    "distribution": {1: "normal", 2: "rademacher", 3: "sphere", 4: "subspace"},
+    "distribution": {1: "normal", 2: "rademacher", 3: "sphere", 4: "subspace",
+                     6: "lowrank"},
     "difference": {1: "forward", 2: "central", 3: "none"},
     "rule": {1: "sgd", 2: "momentum", 3: "torch-momentum", 4: "adam", 6: "sign"},
     "step_decay": {0: "constant", 1: "inverse-sqrt", 2: "cosine", 4: "slow-sqrt"},
@@ -136,10 +137,17 @@ def _tuple(r: Reader, count: int, what: str) -> None:
 
 
 def _segment(r: Reader) -> dict[str, Any]:
-    _tuple(r, 6, "segment")
-    return {"name": r.text(32, "name of a segment"), "len": r.uint(1 << 41, "len of a segment"),
-            "fill": _choice(r, "fill"), "scale": r.finite("scale"),
-            "mu_scale": r.finite("mu_scale"), "step_scale": r.finite("step_scale")}
+    count = r.length("array", _U32, "segment")
+    if count not in (6, 7):
+        raise FrameError("form", f"a segment of {count} parts")
+    out = {"name": r.text(32, "name of a segment"), "len": r.uint(1 << 41, "len of a segment"),
+           "fill": _choice(r, "fill"), "scale": r.finite("scale"),
+           "mu_scale": r.finite("mu_scale"), "step_scale": r.finite("step_scale")}
+    if count == 7:
+        out["rows"] = r.uint(1 << 41, "rows of a segment")
+        if out["rows"] == 0:
+            raise FrameError("form", "rows of a segment are zero and there")
+    return out
 
 
 def _count(r: Reader) -> dict[str, Any]:
@@ -171,9 +179,10 @@ _float = msgpack.float32
 _WRITERS: dict[str, Any] = {
     "str32": msgpack.str_, "bin": msgpack.bin_, "uint": msgpack.uint, "float": _float,
     "choice": msgpack.uint, "names": msgpack.str_,
-    "segments": lambda s: (msgpack.array(6) + msgpack.str_(s["name"]) + msgpack.uint(s["len"])
+    "segments": lambda s: (msgpack.array(len(s)) + msgpack.str_(s["name"]) + msgpack.uint(s["len"])
                            + msgpack.uint(s["fill"]) + _float(s["scale"])
-                           + _float(s["mu_scale"]) + _float(s["step_scale"])),
+                           + _float(s["mu_scale"]) + _float(s["step_scale"])
+                           + (msgpack.uint(s["rows"]) if "rows" in s else b"")),
     "counts": lambda p: (msgpack.array(2) + msgpack.uint(p["round"])
                          + msgpack.uint(p["perturbations"])),
     "stats": lambda c: (msgpack.array(len(c)) + msgpack.uint(c["count"])
