@@ -66,6 +66,7 @@ var sections = []section{
 		{"docs/android-build.md", "Build for Android"},
 		{"examples/onnx/README.md", "A closed int8 model"},
 		{"examples/lora/README.md", "A language model"},
+		{"examples/llm/README.md", "A pretrained language model"},
 		{"examples/pid/README.md", "Controllers"},
 		{"examples/exec/README.md", "Losses in four languages"},
 		{"examples/python/README.md", "A notebook"},
