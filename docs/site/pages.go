@@ -35,6 +35,7 @@ var sections = []section{
 		{"examples/raspberrypi/README.md", "Raspberry Pi"},
 		{"examples/sensor/README.md", "Sensors and Home Assistant"},
 		{"python/README.md", "Python"},
+		{"docs/torch.md", "PyTorch"},
 		{"docs/exec.md", "Any other language"},
 		{"examples/browser/README.md", "Browser tabs"},
 		{"docs/faq.md", "Questions"},

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from torches import torch_or_skip
 
 from zofl.tree import Tree
 
 
 def test_torch_modules() -> None:
-    torch = pytest.importorskip("torch")
+    torch = torch_or_skip()
     net = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Linear(2, 1))
     net[0].bias.requires_grad_(False)
     before = [p.detach().clone() for p in net.parameters()]
@@ -40,7 +41,7 @@ def test_torch_modules() -> None:
 
 
 def test_tied_parameters_and_tensors() -> None:
-    torch = pytest.importorskip("torch")
+    torch = torch_or_skip()
     net = torch.nn.Sequential(torch.nn.Linear(2, 2, bias=False), torch.nn.Linear(2, 2, bias=False))
     net[1].weight = net[0].weight
     assert Tree(net).dim == 4 == Tree(net, "1.*").dim

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from torches import torch_or_skip
 from vectors import ROOT
 
 import zofl
@@ -266,7 +267,7 @@ def test_in_a_loop_and_in_a_thread() -> None:
 
 
 def test_modules_of_torch() -> None:
-    torch = pytest.importorskip("torch")
+    torch = torch_or_skip()
     net, rows = torch.nn.Linear(3, 1), torch.randn(20, 3)
     r = zofl.minimize(lambda net: ((net(rows) - 1) ** 2).mean(), net, rounds=60)
     assert r.x is net and r.fun < r.fun0 / 2

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -69,8 +70,8 @@ func (p *Page) Only(kind string) (Block, error) {
 // of a page that the checks do not run. The reason that follows is also for the reader.
 const notRun = "# Not run by the checks"
 
-// pythonPage is the page whose Python blocks the tests in python/tests run.
-const pythonPage = "python/README.md"
+// pythonPages are the pages whose Python blocks the tests in python/tests run.
+var pythonPages = []string{"python/README.md", "docs/torch.md"}
 
 // Faults returns the faults in the form of a page, one a line.
 func (p *Page) Faults() (faults []string) {
@@ -81,9 +82,10 @@ func (p *Page) Faults() (faults []string) {
 		switch b.Kind {
 		case "go", "kotlin", "sh", "conf", "text":
 		case "python":
-			if !strings.HasSuffix(p.Name, pythonPage) {
-				fault(b.Line-1, "a block of Python: only those of "+pythonPage+" are run, by its tests. "+
-					"Put it there, or make it text")
+			isPage := func(page string) bool { return strings.HasSuffix(p.Name, page) }
+			if !slices.ContainsFunc(pythonPages, isPage) {
+				fault(b.Line-1, "a block of Python: only those of "+strings.Join(pythonPages, " and ")+
+					" are run, by tests. Put it there, or make it text")
 			}
 		default:
 			fault(b.Line-1, fmt.Sprintf("a block of kind %q: no check knows it. "+

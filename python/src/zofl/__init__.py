@@ -11,6 +11,7 @@
 True
 """
 
+from importlib import import_module
 from typing import Any
 
 from . import audit
@@ -40,7 +41,10 @@ __version__: str  # of the package; the command `zofl --version` says that of th
 
 
 def __getattr__(name: str) -> Any:
-    """Looks up __version__ when somebody asks for it: that reads a file."""
+    """Looks up __version__ when somebody asks for it, which reads a file, and `torch`, which takes
+    seconds to import."""
+    if name == "torch":
+        return import_module(".torch", __name__)
     if name != "__version__":
         raise AttributeError(f"module 'zofl' has no attribute {name!r}")
     from .version import version

@@ -21,7 +21,7 @@ def functions(loss: Loss | None, losses: Losses | None, gradient: Gradient | Non
         raise ValueError("losses gets many points at once, and this x0 holds one: give loss")
     return Functions(called(loss, tree), called(losses, tree), _gradient(gradient, tree),
                      called(evaluate, tree, "device"), tree.dim if tree else dim, samples, points,
-                     columns=columns)
+                     columns=columns, copied=tree is not None and tree.copied)
 
 
 def called(function: Function | None, tree: Tree | None, second: str = "batch") -> Any:
@@ -30,7 +30,7 @@ def called(function: Function | None, tree: Tree | None, second: str = "batch") 
         return None
     if not callable(function):
         raise TypeError(f"{function!r} is no function: give one of x, such as loss(x)")
-    call = _arguments(function, second)
+    call = arguments(function, second)
     if tree is None:
         return call
 
@@ -61,7 +61,7 @@ def standing_for(function: Any, asked: Function) -> Any:
     return asked
 
 
-def _arguments(function: Function, second: str) -> Any:
+def arguments(function: Function, second: str) -> Any:
     """The function of two arguments, of which one may be left out: f(x), f(x, batch)."""
     try:
         every = inspect.signature(function).parameters.values()

@@ -26,6 +26,7 @@ class Holder(Protocol):
     """What keeps a model."""
 
     leaves: list[Leaf]
+    copied: bool  # whether put copies x: nobody can write to that
     lock: threading.RLock  # held while a loss uses the object: devices may share it
 
     def put(self, x: Vector) -> Any:
@@ -60,7 +61,7 @@ def holder(x0: Any, train: Train) -> Holder | None:
     return None
 
 
-def _lock_of(x0: Any) -> threading.RLock:
+def lock_of(x0: Any) -> threading.RLock:
     """One lock for all who use an object."""
     return _locks.setdefault(x0, threading.RLock())
 
@@ -86,17 +87,29 @@ def _named(value: Any, names: Sequence[str]) -> Any:
     return array_of(value, "the gradient")
 
 
+def parameters_of(module: Any) -> dict[str, Any]:
+    """The parameters of a torch module by all their names, in its order: a tied one has several.
+
+    Before 2.0 torch's named_parameters left out all names but the first.
+    """
+    return {f"{at}.{name}" if at else name: p
+            for at, part in module.named_modules(remove_duplicate=False)
+            for name, p in part.named_parameters(recurse=False)}
+
+
 class _Module:
     """The parameters of a torch module that are not frozen, or those that train names."""
 
+    copied = True
+
     def __init__(self, module: Any, train: Train) -> None:
-        self._module, self.lock = module, _lock_of(module)
+        self._module, self.lock = module, lock_of(module)
         with self.lock:
             _before_others(module)
             self._begin(module, train)
 
     def _begin(self, module: Any, train: Train) -> None:
-        everything = dict(module.named_parameters(remove_duplicate=False))
+        everything = parameters_of(module)
         if train is None:
             chosen = {n for n, p in everything.items() if p.requires_grad and p.is_floating_point()}
             if not chosen:
@@ -153,8 +166,10 @@ _FITTED = ("coef_", "intercept_", "coefs_", "intercepts_")
 class _Estimator:
     """Attributes of a fitted estimator: coef_ and intercept_, or those that train names."""
 
+    copied = False
+
     def __init__(self, estimator: Any, train: Train) -> None:
-        self._estimator, self.lock = estimator, _lock_of(estimator)
+        self._estimator, self.lock = estimator, lock_of(estimator)
         with self.lock:
             _before_others(estimator)
             self._begin(estimator, train)
@@ -230,6 +245,8 @@ def _as(before: Any, value: Any) -> Any:
 
 class _Graph:
     """Initializers of an ONNX model: all of floats, or those that train names."""
+
+    copied = False
 
     def __init__(self, model: Any, train: Train) -> None:
         numpy_helper = import_module("onnx").numpy_helper

@@ -160,7 +160,9 @@ def minimize(loss: Loss | None = None, x0: Any = None, *, devices: int = 1,
         fields["patience"], patience = patience, 0
     if evaluate is not None and plan is None:
         fields = _measured(fields, devices)
-    start = plan.initial if x0 is None and isinstance(plan, Plan) else None
+    start = x0 if isinstance(x0, Initial) else None
+    if x0 is None and isinstance(plan, Plan):
+        start = plan.initial
     tree = start.tree if start else None
     if start is None or tree is None:
         if x0 is None:

@@ -38,6 +38,12 @@ class Asker:
         with self._lock:
             self._child, self._scratch = child, scratch
 
+    @property
+    def knows(self) -> bool:
+        """Whether there is somebody to ask, or what was last told."""
+        with self._lock:
+            return self._child is not None or self._last is not None
+
     def heard(self, event: Event) -> None:
         """Takes an answer: the model is in a file."""
         with self._lock:

@@ -67,6 +67,7 @@ class Functions:
     progress: Progress | None = None  # of simulate and tune
     columns: npt.ArrayLike | None = None  # the device's rows, for a plan with columns
     scaler: Scaler | None = None  # once the run has a scale
+    copied: bool = False  # whether the app's functions see copies of x alone
 
     def __post_init__(self) -> None:
         if self.loss is not None and self.losses is not None:
@@ -292,14 +293,14 @@ class Answers:
     def _seen(self, count: int) -> Vector:
         """What a function sees of the points. Torch writes to what is read-only: it gets a copy."""
         xs = self._shown[:count]
-        if faults.torch_is_here():
+        if faults.torch_is_here() and not self.functions.copied:
             xs = xs.copy()
             xs.flags.writeable = False
         return xs
 
     def _check(self, xs: Vector, function: Callable[..., Any] | None) -> None:
         """Says once that a function has written to x."""
-        if faults.torch_is_here() and not np.array_equal(xs, self._shown[:len(xs)]):
+        if xs.flags.owndata and not np.array_equal(xs, self._shown[:len(xs)]):
             self._once("%s writes to x through torch: begin with x = x.copy(), or keep the tensor "
                        "as it is. Zofl gave it a copy, so the others are unharmed",
                        faults.name_of(function))

@@ -42,7 +42,10 @@ class Leaf:
 
 
 class Tree:
-    """The structure of an x0. `vector` has its numbers, `dim` says how many."""
+    """The structure of an x0. `vector` has its numbers, `dim` says how many.
+
+    copied says that a loss gets copies of x alone.
+    """
 
     def __init__(self, x0: Any, train: Train = None) -> None:
         from .holders import holder  # which reads leaves by this module
@@ -67,6 +70,7 @@ class Tree:
         if self.dim == 0:
             raise ValueError("x0 has no numbers: give at least one parameter")
         self.vector: Vector = np.concatenate([leaf.start.ravel() for leaf in self.leaves])
+        self.copied = self.holder is not None and self.holder.copied
 
     def unravel(self, x: Vector) -> Any:
         """A vector as the loss takes it: views of it, where these are arrays.
@@ -83,7 +87,7 @@ class Tree:
         if self.holder is not None:
             value = self.holder.by_name(value)
             for leaf in self.leaves:
-                _fill(leaf, _at(value, leaf.name) if isinstance(value, Mapping) else leaf.of(value),
+                fill(leaf, _at(value, leaf.name) if isinstance(value, Mapping) else leaf.of(value),
                       out)
         elif not isinstance(self._root, Leaf) and getattr(value, "shape", None) == (self.dim,):
             out[:] = array_of(value, "the gradient")
@@ -140,7 +144,7 @@ class Tree:
     def _take(self, node: Any, value: Any, out: Vector) -> None:
         if isinstance(node, Leaf):
             if id(node) in self._chosen:
-                _fill(node, value, out)
+                fill(node, value, out)
         elif isinstance(node, dict):
             for key, child in node.items():
                 self._take(child, _at(value, key), out)
@@ -176,7 +180,8 @@ def _at(value: Any, key: Any) -> Any:
                          "vector") from None
 
 
-def _fill(leaf: Leaf, value: Any, out: Vector) -> None:
+def fill(leaf: Leaf, value: Any, out: Vector) -> None:
+    """Puts a part of a gradient where its leaf lies in the vector."""
     a = array_of(value, leaf.name or "the gradient")
     if a.shape != leaf.start.shape:
         raise ValueError(f"{leaf.name or 'the gradient'} has the shape {a.shape}: the parameters "
