@@ -75,7 +75,7 @@ def check_adapter(directory, x):
 
 def check_fleet(films, x, rounds):
     """The loss falls, devices agree, bytes are few. Gradients go the same way."""
-    own = np.split(np.arange(len(films)), 4)
+    own = np.arange(len(films)).reshape(-1, 4).T
     plan = zofl.plan("decomfl", run="films", run_key=RUN_KEY, initial=x, members=4, target=4,
                      quorum=4, rounds=rounds, batch=4, perturbations=5, step=0.02,
                      deadline=600_000)  # fmt: skip
