@@ -19,9 +19,9 @@
 #                     in v3 code; the core in C: no warning, all vectors, nothing that a board
 #                     lacks.
 #   ./check.sh all    also the race detector over programs and whole fleets; long tests: processes
-#                     that are killed, the papers' experiments, releases, the example in
+#                     that are killed, releases, the example in
 #                     a browser; whether tests compile for Windows and macOS; golden vectors
-#                     under qemu on arm64, arm v6 and v7, riscv64 and s390x, their disassembly;
+#                     under qemu on arm64, arm v6 and s390x, the disassembly of these and others;
 #                     more of the simulator's seeds; a run that mixes architectures, whole runs
 #                     of client/mobile on those of phones and Raspberry Pis; and on this
 #                     machine's JVM what gobind makes of it: Java and Kotlin devices, and the
@@ -31,6 +31,12 @@
 #                     vectors in WebAssembly, and devices in tabs of Chromium; the dashboard and
 #                     the site of docs, looked at in Chromium; the core in C by other compilers,
 #                     under sanitizers, elsewhere, compared with Go on random runs, and fuzzed.
+#   ./check.sh nightly  beside all, what seldom finds anything that all does not: the papers'
+#                     experiments; golden vectors also on riscv64, arm v7 and GOAMD64=v3 with
+#                     assembly, where all looks for fused operations and has devices in a run;
+#                     client/mobile on arm v7 and arm64, and for Android on 32 bits and amd64; seeds
+#                     by the thousand; the core in C with 32 bits, at other levels of optimization,
+#                     under a memory sanitizer, and on more boards.
 #
 # A test that takes minutes, by itself or by the race detector, looks at testing.Short, or is in a
 # file that is built without race, and so are those of programs that run others. Where tests run
@@ -47,6 +53,8 @@ replicated=(./prng ./prng/lowrank ./mathx ./client/replica ./client/replica/inte
 # Modules whose long tests only all runs, and none with the race detector: they compile everything
 # once more, for releases, pages and browsers, or are the papers' experiments.
 small=(papers release docs/site examples/browser)
+# Of these, the module whose long tests only nightly runs.
+experiments=papers
 # Packages of assembly and their users, that have a way without it.
 assembly=(./prng ./prng/lowrank ./mathx ./internal/isa ./client/replica)
 
@@ -318,7 +326,9 @@ package() {
 # meet: devices, the coordinator and their bus are all in the root module. What other modules do
 # with these, programs and whole fleets, it sees in all.
 tests() {
-	if [[ " ${small[*]} " == *" $1 "* ]]; then
+	if [ "$1" = "$experiments" ]; then
+		add "tests of $1, not raced" unraced "$1" -short
+	elif [[ " ${small[*]} " == *" $1 "* ]]; then
 		add "tests of $1, not raced" unraced "$1" "${size[@]}"
 	elif [ "$1" = . ] || [ "$mode" = all ]; then
 		add "tests of $1, raced" raced "$1"
@@ -348,7 +358,6 @@ whole() {
 	if [ "$host" = amd64 ] && grep -qsw avx2 /proc/cpuinfo && grep -qw fma /proc/cpuinfo; then
 		# Where the compiler may fuse: without assembly all is the compiler's.
 		add "without assembly, on amd64 v3" plain GOAMD64=v3
-		add "golden vectors on amd64 v3" golden GOAMD64=v3
 	else
 		add "without assembly" plain
 	fi
@@ -369,18 +378,16 @@ elsewhere() {
 	add "libzofl: devices in C, Python and C#" env ZOFL_LIBZOFL=1 \
 		go -C testing test -vet=off -count=1 ./libzofl
 	add "architectures of phones and Raspberry Pis" testing/mobile/qemu.sh
-	add "seeds by the thousand" go -C testing test -vet=off -count=1 ./fleet/simulation -seeds 3000
-	add "hundreds of seeds, raced" env CGO_ENABLED=1 \
-		go -C testing test -vet=off -race -count=1 ./fleet/simulation -seeds 500
+	add "seeds by the hundred" go -C testing test -vet=off -count=1 ./fleet/simulation -seeds 1000
+	add "seeds, raced" env CGO_ENABLED=1 \
+		go -C testing test -vet=off -race -count=1 ./fleet/simulation -seeds 150
 	add "devices of other architectures in one run" \
 		env ZOFL_QEMU=1 go -C testing test -vet=off -count=1 \
 		-run '^Test(MixedArchitectures|SensorProcessors)$' ./fleet
 	add "a device on the processors of Raspberry Pis" \
 		env ZOFL_QEMU=1 go test -vet=off -count=1 -run '^TestDevices$' ./examples/raspberrypi
 	add "golden vectors on s390x" golden GOARCH=s390x -- qemu-s390x-static
-	add "golden vectors on riscv64" golden GOARCH=riscv64 -- qemu-riscv64-static
 	add "golden vectors on arm v6" golden GOARCH=arm GOARM=6 -- qemu-arm-static -cpu arm1176
-	add "golden vectors on arm v7" golden GOARCH=arm GOARM=7 -- qemu-arm-static
 	add "golden vectors on arm64" golden GOARCH=arm64 -- qemu-aarch64-static
 	add "kernels on arm64" env ZOFL_ISA=neon GOARCH=arm64 \
 		go test -vet=off -exec qemu-aarch64-static ./prng ./prng/lowrank ./mathx ./internal/isa
@@ -406,6 +413,21 @@ elsewhere() {
 	add "no fused multiply-add on arm v7" unfused GOARCH=arm GOARM=7
 	add "no fused multiply-add on riscv64" unfused GOARCH=riscv64
 	add "no fused multiply-add on s390x" unfused GOARCH=s390x
+}
+
+# sweeps: what nightly checks beside all.
+sweeps() {
+	add "experiments of papers" unraced "$experiments"
+	add "seeds by the thousand" go -C testing test -vet=off -count=1 ./fleet/simulation \
+		-first 1001 -seeds 3000
+	add "hundreds of seeds, raced" env CGO_ENABLED=1 \
+		go -C testing test -vet=off -race -count=1 ./fleet/simulation -first 151 -seeds 500
+	add "the core in C, swept" c/test/run.sh sweep
+	add "the core in C on more boards" c/test/boards/run.sh m3 m4 riscv
+	add "more architectures of phones and Raspberry Pis" testing/mobile/qemu.sh rest
+	[ "$host" != amd64 ] || add "golden vectors on amd64 v3" golden GOAMD64=v3
+	add "golden vectors on riscv64" golden GOARCH=riscv64 -- qemu-riscv64-static
+	add "golden vectors on arm v7" golden GOARCH=arm GOARM=7 -- qemu-arm-static
 }
 
 # change prints the files that differ from where the branch began.
@@ -499,12 +521,12 @@ quick() {
 }
 
 mode=${1:-}
-case "$mode" in "" | all | quick) ;; *) fail "usage: ./check.sh [quick|all]" ;; esac
+case "$mode" in "" | all | nightly | quick) ;; *) fail "usage: ./check.sh [quick|all|nightly]" ;; esac
 need go golang
 need git git
 need gcc gcc
 need g++ g++
-if [ "$mode" = all ]; then
+if [ "$mode" = all ] || [ "$mode" = nightly ]; then
 	for a in arm aarch64 riscv64 s390x; do need "qemu-$a-static" qemu-user-static; done
 	for a in arm-linux-gnueabihf aarch64-linux-gnu s390x-linux-gnu; do need "$a-gcc" "gcc-$a"; done
 	need clang "clang libclang-rt-dev"
@@ -534,6 +556,7 @@ host=$(go env GOHOSTARCH)
 case "$mode" in
 quick) quick ;;
 all) whole; elsewhere; drain ;;
+nightly) sweeps; drain ;;
 *) whole; drain ;;
 esac
 printf '== all passed in %d s\n' "$SECONDS"

@@ -3,9 +3,9 @@
 #
 #   c/test/run.sh         what ./check.sh runs: no warning of gcc, with every part and without
 #                         each; what the object exports, calls and holds; all vectors.
-#   c/test/run.sh all     also clang; sanitizers; 32 bits, arm64, s390x; flags and modes
+#   c/test/run.sh all     also clang; sanitizers; arm64, s390x; flags and modes
 #                         that the self-test must refuse; some seconds of each fuzzer.
-#   c/test/run.sh sweep   arm; other levels of optimization; clang's memory sanitizer.
+#   c/test/run.sh sweep   arm; 32 bits; other levels of optimization; clang's memory sanitizer.
 #   c/test/run.sh STEP... these steps alone: their names are the functions below "steps".
 #
 # JOBS, 2, is how many steps run at once.
@@ -13,8 +13,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 quick=(generated gcc_warnings header object vectors)
-everything=(keys fuzzers sanitizers s390x arm64 bits32 emulated clang_warnings wrong_flags)
-sweep=(armv7 memory clang_vectors o0 plain_c)
+everything=(keys fuzzers sanitizers s390x arm64 emulated clang_warnings wrong_flags)
+sweep=(armv7 bits32 memory clang_vectors o0 plain_c)
 
 # The programs of vectors, and the files that they take. Each fails where anything differs. Those
 # with a + are run as every compiler makes them.

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Runs whole runs of client/mobile, with a broker and TLS, on emulated processors of
 # Raspberry Pis and phones. Also compiles what apps link, for all their systems. check.sh
-# all calls it.
+# all and nightly call it.
 #
-#   testing/mobile/qemu.sh              pi-zero and android: devices of other tests run on the rest
+#   testing/mobile/qemu.sh              pi-zero and android, and what is compiled for iOS: devices of
+#                                       other tests run on the rest
+#   testing/mobile/qemu.sh rest         pi, arm64, and what is compiled for Android's other processors
 #   testing/mobile/qemu.sh pi           one of pi-zero, pi, arm64 and android
 #
 # It needs qemu-user-static and, for Android's loader, libc6-arm64-cross.
@@ -58,11 +60,19 @@ libraries() {
 	GOOS=$1 GOARCH=$2 xargs go build <"$work/packages"
 }
 
+# rest: what is left to check.sh nightly.
+rest() {
+	libraries android arm
+	libraries android amd64
+	pi
+	arm64
+}
+
 if [ $# -gt 0 ]; then
-	declare -F "$1" >/dev/null || fail "$1 is none of pi-zero, pi, arm64 and android"
+	declare -F "$1" >/dev/null || fail "$1 is none of pi-zero, pi, arm64, android and rest"
 	"$1"
 	exit
 fi
-for system in android/arm android/arm64 android/amd64 ios/arm64; do libraries "${system%/*}" "${system#*/}"; done
+libraries ios arm64
 pi-zero
 android
