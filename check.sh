@@ -27,7 +27,7 @@
 #                     machine's JVM what gobind makes of it: Java and Kotlin devices, and the
 #                     Android example's core; the Python package, and its reader of logs on all
 #                     vectors; the ONNX example, a run of three devices in Python and one in
-#                     Java; a language model on ten devices; the metrics in promtool; golden
+#                     Java; language models on devices; the metrics in promtool; golden
 #                     vectors in WebAssembly, and devices in tabs of Chromium; the dashboard and
 #                     the site of docs, looked at in Chromium; the core in C by other compilers,
 #                     under sanitizers, elsewhere, compared with Go on random runs, and fuzzed.
@@ -403,6 +403,7 @@ elsewhere() {
 	add "pages in Chromium" env ZOFL_CHROMIUM=chromium \
 		go -C docs/site test -vet=off -count=1 -run 'Looks|Search' .
 	add "language model example" examples/lora/run.sh
+	add "pretrained language model" examples/llm/run.sh check.py
 	add "golden vectors in WebAssembly" golden GOOS=js GOARCH=wasm -- \
 		"$(go env GOROOT)/lib/wasm/go_js_wasm_exec"
 	[ "$host" != amd64 ] || add "the Swift package, on Linux" swift
