@@ -380,7 +380,7 @@ elsewhere() {
 	add "Java and Kotlin devices, the Android library" phones
 	add "the Python package" package
 	add "the core in C, and elsewhere" c/test/run.sh all
-	add "the core in C on boards" c/test/boards/run.sh microbit m4f m33
+	add "the core in C on boards" c/test/boards/run.sh microbit m4f
 	add "boards in whole runs" env ZOFL_BOARDS=1 go -C testing test -vet=off -count=1 ./boards
 	! command -v cargo >/dev/null || add "the core in C for Rust" rust # Debian 12 has it too old
 	add "libzofl: devices in C, Python and C#" env ZOFL_LIBZOFL=1 \
@@ -432,7 +432,7 @@ sweeps() {
 	add "hundreds of seeds, raced" env CGO_ENABLED=1 \
 		go -C testing test -vet=off -race -count=1 ./fleet/simulation -first 151 -seeds 500
 	add "the core in C, swept" c/test/run.sh sweep
-	add "the core in C on more boards" c/test/boards/run.sh m3 m4 riscv
+	add "the core in C on more boards" c/test/boards/run.sh m3 m4 m33
 	add "more architectures of phones and Raspberry Pis" testing/mobile/qemu.sh rest
 	[ "$host" != amd64 ] || add "golden vectors on amd64 v3" golden GOAMD64=v3
 	add "golden vectors on riscv64" golden GOARCH=riscv64 -- qemu-riscv64-static
