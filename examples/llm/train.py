@@ -55,9 +55,12 @@ def main():
     print(f"preset {plan['preset']}, {args.rounds} rounds, {size:,} parameters")
     print("before: {:.1%} right, loss {:.3f}".format(*test.judge(x)))
     own = np.split(np.arange(len(films)), DEVICES)
+    began = time.process_time()
     out = fleet.train(plan, films, own)
+    took = time.process_time() - began
     print("after:  {:.1%} right, loss {:.3f}".format(*test.judge(out.x)))
-    print(f"{out.losses:,} losses; bytes of each device, both ways: {out.bytes}")
+    print(f"{out.losses:,} losses, {1000 * took / out.losses:.0f} ms of CPU each")
+    print(f"bytes of each device, both ways: {out.bytes}")
     print(f"all devices have the model {out.digest[:16]}")
     adapter.save(args.write, out.x)
     print(f"PeftModel.from_pretrained(model, {args.write!r}) loads it")
