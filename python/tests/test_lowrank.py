@@ -1,4 +1,4 @@
-"""The vectors of directions of rank 1."""
+"""Directions of rank 1: their vectors, and what a plan of them needs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import pytest
 from vectors import paragraphs
 
 from zofl.audit import directions as prng
-from zofl.audit import lowrank
+from zofl.audit import lowrank, plan, state
+from zofl.audit.errors import FrameError, LogError
+from zofl.audit.msgpack import Reader
+from zofl.audit.replica import check_plan
 
 VECTORS = list(paragraphs("prng/lowrank/testdata/rank1.txt"))
 
@@ -58,3 +61,37 @@ def test_vector(v: dict[str, str]) -> None:
     assert words[:4] == v["first"].split()
     assert words[-4:] == v["last"].split()
     assert hashlib.sha256(got.astype("<u4").tobytes()).hexdigest() == v["sha256"]
+
+
+def segment(rows: int, length: int) -> dict[str, object]:
+    out = {"name": "w", "len": length, "fill": 0, "scale": 0.0, "mu_scale": 0.0,
+           "step_scale": 0.0}
+    return {**out, "rows": rows} if rows else out
+
+
+def of(rows: int, length: int, **more: object) -> plan.Plan:
+    return plan.Plan({"dim": length, "steps": 1, "perturbations": 1, "distribution": 6,
+                      "difference": 1, "rule": 1, "segments": [segment(rows, length)], **more})
+
+
+def test_plan() -> None:
+    p = of(4, 12)
+    check_plan(p)
+    assert state.shapes(p) == [lowrank.Shape(4, 3)]
+    written = plan.write_fields(p.values)
+    assert plan.read_fields(Reader(written), False) == p.values
+
+
+@pytest.mark.parametrize("p", [of(0, 12), of(5, 12), of(1, 12), of(12, 12), of(24, 12),
+                               of(4, 12, pool=7, rebase=1)],
+                         ids=["none", "divides", "one row", "one column", "too many", "pool"])
+def test_refused(p: plan.Plan) -> None:
+    with pytest.raises(LogError):
+        check_plan(p)
+
+
+def test_zero_rows() -> None:
+    """A segment without rows has six parts: a seventh of 0 says nothing."""
+    written = plan.write_fields({"segments": [{**segment(0, 12), "rows": 0}]})
+    with pytest.raises(FrameError):
+        plan.read_fields(Reader(written), False)

@@ -12,7 +12,7 @@ from .key import run_key
 from .plan import Plan
 from .record import Record, Round
 from .replay import Applied
-from .state import State, initial, segments
+from .state import State, initial, segments, shapes
 
 
 class Replica:
@@ -127,6 +127,9 @@ def check_plan(plan: Plan) -> None:
         if getattr(plan, name) > most:
             raise LogError(f"the plan has {name}={getattr(plan, name)}, at most {most}")
     segments(plan)
+    matrices = any(s.rows for s in shapes(plan))
+    if plan.distribution == "lowrank" and (not matrices or plan.pool):
+        raise LogError("the plan has distribution=lowrank with a pool, or without a matrix")
     if len(plan.boxes) not in (0, 1, len(plan.segments)):
         raise LogError(f"the plan has {len(plan.boxes)} boxes for {len(plan.segments)} segments")
     scalars_travel = plan.transport != "dense"

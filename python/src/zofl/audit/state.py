@@ -11,6 +11,7 @@ from . import digest
 from .directions import F32, INITIAL, NORMAL, UNIFORM, Address, directions, record_key
 from .errors import LogError
 from .evolution import Boxes, Evolution
+from .lowrank import Shape
 from .plan import CHOICES, Plan
 from .pool import Pool
 
@@ -36,6 +37,17 @@ def segments(plan: Plan) -> list[Segment]:
         at += s["len"]
     if at != plan.dim:
         raise LogError(f"segments have {at} parameters, dim is {plan.dim}")
+    return out
+
+
+def shapes(plan: Plan) -> list[Shape]:
+    """The matrices of the plan's partition, and what lies between them."""
+    out = []
+    for s in plan.segments:
+        rows = s.get("rows", 0)
+        if rows and (rows < 2 or s["len"] < 2 * rows or s["len"] % rows):
+            raise LogError(f"segment {s['name']} has {rows} rows and {s['len']} parameters")
+        out.append(Shape(rows, s["len"] // (rows or 1)))
     return out
 
 

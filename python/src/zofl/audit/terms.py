@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import pool
+from . import lowrank, pool
 from .directions import (
     BLOCK,
     F32,
@@ -22,7 +22,7 @@ from .directions import (
     record_key,
     squared_norm,
 )
-from .state import State, segments
+from .state import State, segments, shapes
 
 F64 = np.float64
 _CHUNK = 1 << 21  # elements of directions that are made at a time
@@ -53,6 +53,7 @@ class Terms:
         self.step_scale = np.ones(self.plan.dim, np.float32)
         for s in segments(self.plan):
             self.step_scale[s.start : s.stop] = s.step_scale
+        self.shapes = shapes(self.plan) if self.plan.distribution == "lowrank" else []
         self._keys: dict[int, int] = {}
 
     def key(self, n: int) -> int:
@@ -78,6 +79,9 @@ class Terms:
 
     def _sum(self, rows: Rows, a: Sequence[np.float32], at: int) -> F32:
         v = np.zeros(self.plan.dim, np.float32)
+        if self.shapes:
+            lowrank.add_terms(v, a, rows.addresses[at : at + len(a)], self.shapes)
+            return v
         moved = (self.plan.distribution == "subspace"
                  and self.state.rounds >= self.plan.subspace_moves)
         share = F64(np.float32(self.plan.subspace_share))
