@@ -1656,11 +1656,9 @@ static void put_words(const target *t, uint32_t words, const uint64_t *s) {
 	}
 }
 
-static void block_of_signs(const target *t, const zofl_addr *at, uint32_t block, uint32_t from,
-                           uint32_t to) {
-	uint64_t w[64];
+/* Puts elements [from, to) of the words into the target. */
+static void put_signs(const target *t, const uint64_t *w, uint32_t from, uint32_t to) {
 	uint32_t n;
-	signs(w, at, block, t->level);
 	for (uint32_t i = from; i < to; i += n) {
 		target u = behind(t, i - from);
 		if (i % 64 == 0 && to - i >= 64) {
@@ -1671,6 +1669,13 @@ static void block_of_signs(const target *t, const zofl_addr *at, uint32_t block,
 			put_part(&u, w[i / 64], i % 64, i % 64 + n);
 		}
 	}
+}
+
+static void block_of_signs(const target *t, const zofl_addr *at, uint32_t block, uint32_t from,
+                           uint32_t to) {
+	uint64_t w[64];
+	signs(w, at, block, t->level);
+	put_signs(t, w, from, to);
 }
 
 /* -- vectors -- */
@@ -1710,7 +1715,14 @@ typedef struct {
 	isa level;
 	zofl_addr at[8]; /* signs, until there are eight */
 	float a[8];
+#if ZOFL_WITH_LOWRANK
+	const zofl_plan *plan; /* of directions of rank 1, which its segments shape; else NULL */
+#endif
 } sum;
+
+#if ZOFL_WITH_LOWRANK
+static void sum_lowrank(sum *s);
+#endif
 
 static void sum_begin(sum *s, float *v, uint32_t n, uint32_t block, uint32_t from, zofl_dist dist) {
 	memset(s, 0, sizeof *s);
@@ -1733,19 +1745,8 @@ static void sum_one(sum *s, const zofl_addr *at, float a) {
 		block_of_words(&t, at, s->dist, s->block, s->from, s->from + s->n);
 }
 
-/* Adds the one number that eight signs of a group give. */
-#if UINTPTR_MAX > 0xFFFFFFFFu
-/* All 256 numbers that the signs may give; bit j is the sign of term j. */
-static void group_sums(float sums[256], const float a[8]) {
-	sums[0] = a[0];
-	sums[1] = -a[0];
-	for (size_t j = 1, n = 2; j < 8; j++, n *= 2)
-		for (size_t i = 0; i < n; i++) {
-			sums[n + i] = sums[i] - a[j];
-			sums[i] += a[j];
-		}
-}
-
+/* A group of eight signs adds one of 256 numbers. */
+#if UINTPTR_MAX > 0xFFFFFFFFu || ZOFL_WITH_LOWRANK
 /* Exchanges the bits of hi under mask with those of lo under mask << shift. */
 static inline void exchange(uint64_t *lo, uint64_t *hi, int shift, uint64_t mask) {
 	uint64_t t = (*lo >> shift ^ *hi) & mask;
@@ -1786,32 +1787,51 @@ static inline void plain_add_sums(float *v, const float sums[256], const uint64_
 	}
 }
 
-static void sum_group(sum *s) {
-	float sums[256];
-	uint64_t w[8][64], index[8];
-	uint32_t to = s->from + s->n, n;
-	for (int j = 0; j < 8; j++)
-		signs(w[j], &s->at[j], s->block, s->level);
-	group_sums(sums, s->a);
-	for (uint32_t i = s->from; i < to; i += n) {
-		float *v = s->v + (i - s->from);
+/* Adds to n elements of v the sums that the signs choose, from bit `from` of each direction on. */
+static void add_chosen(float *v, uint32_t n, uint32_t from, const float sums[256],
+                       uint64_t w[8][64], isa level) {
+	uint64_t index[8];
+	(void)level;
+	for (uint32_t i = from, to = from + n; i < to; i += n, v += n) {
 		for (int j = 0; j < 8; j++)
 			index[j] = w[j][i / 64];
 		transpose(index);
 		n = 64 - i % 64 < to - i ? 64 - i % 64 : to - i;
 		if (n < 64) {
-			for (uint32_t e = i % 64; e < i % 64 + n; e++)
-				*v++ += sums[index[e / 8] >> 8 * (e % 8) & 255];
+			for (uint32_t e = 0, bit = i % 64; e < n; e++, bit++)
+				v[e] += sums[index[bit / 8] >> 8 * (bit % 8) & 255];
 			continue;
 		}
 #if HAVE_X86
-		if (s->level >= AVX2) {
+		if (level >= AVX2) {
 			avx2_add_sums(v, sums, index);
 			continue;
 		}
 #endif
 		plain_add_sums(v, sums, index);
 	}
+}
+#endif
+
+#if UINTPTR_MAX > 0xFFFFFFFFu
+/* The numbers; bit j is the sign of term j. */
+static void group_sums(float sums[256], const float a[8]) {
+	sums[0] = a[0];
+	sums[1] = -a[0];
+	for (size_t j = 1, n = 2; j < 8; j++, n *= 2)
+		for (size_t i = 0; i < n; i++) {
+			sums[n + i] = sums[i] - a[j];
+			sums[i] += a[j];
+		}
+}
+
+static void sum_group(sum *s) {
+	float sums[256];
+	uint64_t w[8][64];
+	for (int j = 0; j < 8; j++)
+		signs(w[j], &s->at[j], s->block, s->level);
+	group_sums(sums, s->a);
+	add_chosen(s->v, s->n, s->from, sums, w, s->level);
 }
 
 #else /* without a table: a small stack */
@@ -1837,24 +1857,164 @@ static NOINLINE void sum_group(sum *s) {
 
 /* Adds a times a direction, after all terms that were added before. */
 static void sum_add(sum *s, const zofl_addr *at, float a) {
-	if (s->dist != ZOFL_RADEMACHER) {
+	if (s->dist == ZOFL_NORMAL) {
 		sum_one(s, at, a);
 		return;
 	}
 	s->at[s->held] = *at;
 	s->a[s->held++] = a;
-	if (s->held == 8) {
+	if (s->held < 8)
+		return;
+#if ZOFL_WITH_LOWRANK
+	if (s->plan)
+		sum_lowrank(s);
+	else
+#endif
 		sum_group(s);
-		s->held = 0;
-	}
+	s->held = 0;
 }
 
-/* The last terms: fewer than eight signs are no group. */
+/* The last terms: fewer than eight signs are no group, but of rank 1 zeros fill it. */
 static void sum_end(sum *s) {
+#if ZOFL_WITH_LOWRANK
+	if (s->plan && s->held) {
+		memset(s->a + s->held, 0, (8 - s->held) * sizeof s->a[0]);
+		sum_lowrank(s);
+		s->held = 0;
+	}
+#endif
 	for (uint32_t j = 0; j < s->held; j++)
 		sum_one(s, &s->at[j], s->a[j]);
 	s->held = 0;
 }
+/* src/lowrank.c */
+/* ---- directions of rank 1: docs/prng.md, section 7 ---- */
+
+#if ZOFL_WITH_LOWRANK
+
+enum { FACTORS = 5 };
+#define NO_BLOCK 0xFFFFFFFFu
+
+/* The factors of a direction: a block of those of rows, and two of those of columns, as a row of a
+   matrix often lies in two. */
+typedef struct {
+	zofl_addr at;
+	isa level;
+	uint32_t block[3];
+	uint64_t w[3][64];
+} factors;
+
+static void factors_begin(factors *f, const zofl_addr *at, isa level) {
+	f->at = *at;
+	f->at.domain = FACTORS;
+	f->level = level;
+	f->block[0] = f->block[1] = f->block[2] = NO_BLOCK;
+}
+
+/* The word of factor e. place: of its block among those at hand. */
+static uint64_t factor_word(factors *f, int place, uint64_t e) {
+	uint32_t block = (uint32_t)(e / ZOFL_BLOCK);
+	if (f->block[place] != block) {
+		signs(f->w[place], &f->at, block, f->level);
+		f->block[place] = block;
+	}
+	return f->w[place][e % ZOFL_BLOCK / 64];
+}
+
+/* All ones where the factor e of a row is -1. */
+static uint64_t factor_of_row(factors *f, uint64_t e) {
+	return 0 - (factor_word(f, 0, e) >> e % 64 & 1);
+}
+
+/* Sets bits [to, to+n) of w to factors e to e+n-1, exclusive or flip. The bits behind them, in the
+   last word, may be anything. */
+static void copy_factors(uint64_t *w, uint32_t to, uint32_t n, factors *f, uint64_t e,
+                         uint64_t flip) {
+	uint32_t end = to + n, k;
+	for (; to < end; to += k, e += k) {
+		uint32_t from = (uint32_t)(e % 64), shift = to % 64;
+		uint64_t word = factor_word(f, 1 + (int)(e / ZOFL_BLOCK % 2), e) ^ flip;
+		uint64_t before = ((uint64_t)1 << shift) - 1;
+		w[to / 64] = (w[to / 64] & before) | word >> from << shift;
+		k = 64 - (from > shift ? from : shift);
+		k = end - to < k ? end - to : k;
+	}
+}
+
+/* Where an element lies: a segment, its first element, and its first factor. */
+typedef struct {
+	const zofl_segment *s;
+	uint64_t start, factor;
+} layout;
+
+static void layout_to(layout *l, uint64_t i) {
+	for (; i - l->start >= l->s->len; l->s++) {
+		l->start += l->s->len;
+		l->factor += l->s->rows ? l->s->rows + l->s->len / l->s->rows : l->s->len;
+	}
+}
+
+/* The signs of elements [i, i+n), n <= ZOFL_BLOCK, of a direction. */
+static void lowrank_signs(uint64_t w[64], const zofl_plan *p, factors *f, uint64_t i, uint32_t n) {
+	layout l = {p->seg, 0, 0};
+	uint32_t k;
+	for (uint32_t to = 0; to < n; to += k, i += k) {
+		uint64_t rows, columns, row, from, flip = 0;
+		layout_to(&l, i);
+		rows = l.s->rows;
+		columns = rows ? l.s->len / rows : l.s->len;
+		row = (i - l.start) / columns;
+		from = (i - l.start) % columns;
+		k = columns - from < n - to ? (uint32_t)(columns - from) : n - to;
+		if (rows)
+			flip = factor_of_row(f, l.factor + row);
+		copy_factors(w, to, k, f, l.factor + rows + from, flip);
+	}
+}
+
+/* Puts elements [off, off+n) of a times a direction into the target. */
+static void put_lowrank(const target *t, const zofl_plan *p, uint64_t n, uint64_t off,
+                        const zofl_addr *at) {
+	uint64_t w[64];
+	factors f;
+	uint32_t m;
+	factors_begin(&f, at, t->level);
+	for (uint64_t i = 0; i < n; i += m) {
+		target u = behind(t, i);
+		m = n - i < ZOFL_BLOCK ? (uint32_t)(n - i) : ZOFL_BLOCK;
+		lowrank_signs(w, p, &f, off + i, m);
+		put_signs(&u, w, 0, m);
+	}
+}
+
+/* ((+-c0 +- c1) +- c2) +- c3 for each four signs. */
+static void half_sums(float sums[16], const float c[4]) {
+	for (uint32_t i = 0; i < 16; i++) {
+		float h = with_sign(c[0], i & 1);
+		h += with_sign(c[1], i >> 1 & 1);
+		h += with_sign(c[2], i >> 2 & 1);
+		h += with_sign(c[3], i >> 3 & 1);
+		sums[i] = h;
+	}
+}
+
+/* Adds the terms held as a group. Those that it lacks are +0. */
+static NOINLINE void sum_lowrank(sum *s) {
+	float low[16], high[16], sums[256];
+	uint64_t w[8][64];
+	factors f;
+	half_sums(low, s->a);
+	half_sums(high, s->a + 4);
+	for (uint32_t i = 0; i < 256; i++)
+		sums[i] = low[i & 15] + high[i >> 4];
+	memset(w[s->held & 7], 0, (8 - s->held) * sizeof w[0]);
+	for (uint32_t j = 0; j < s->held; j++) {
+		factors_begin(&f, &s->at[j], s->level);
+		lowrank_signs(w[j], s->plan, &f, (uint64_t)s->block * ZOFL_BLOCK + s->from, s->n);
+	}
+	add_chosen(s->v, s->n, 0, sums, w, s->level);
+}
+#endif
 /* src/selftest.c */
 /* ---- the self-test: whether arithmetic here is that of every other device ---- */
 
@@ -2346,7 +2506,7 @@ enum {
 
 /* Choices. */
 enum { SHARED = 0, PER_CLIENT = 1, GROUPS = 3 };
-enum { NORMAL = 1, RADEMACHER = 2 };
+enum { NORMAL = 1, RADEMACHER = 2, LOWRANK = 6 };
 enum { FORWARD = 1, CENTRAL = 2, NO_DIFFERENCE = 3 };
 enum { SGD = 1, MOMENTUM = 2, TORCH_MOMENTUM = 3 };
 enum { MEAN = 0, RELAY = 1 };
@@ -2388,11 +2548,8 @@ typedef struct {
 
 enum { ANY = 0xFFFF, ONLY_0 = 1 };
 #define KEPT(member) ((uint16_t)offsetof(zofl_plan, member))
-#if ZOFL_WITH_NORMAL
-#define DISTRIBUTIONS (1 << NORMAL | 1 << RADEMACHER)
-#else
-#define DISTRIBUTIONS (1 << RADEMACHER)
-#endif
+#define DISTRIBUTIONS \
+	((ZOFL_WITH_NORMAL ? 1 << NORMAL : 0) | 1 << RADEMACHER | (ZOFL_WITH_LOWRANK ? 1 << LOWRANK : 0))
 #if ZOFL_WITH_CMA && ZOFL_WITH_NORMAL
 #define SERVER_RULES (1 << SERVER_MEAN | 1 << SERVER_NORMALIZED | 1 << SERVER_CMA)
 #else
@@ -2549,7 +2706,7 @@ typedef struct {
 
 static void read_segment(reader *r, zofl_segment *s) {
 	uint32_t parts = array(r), n;
-	uint64_t fill;
+	uint64_t fill, rows = 0;
 	if (parts != 6 && parts != 7)
 		fail(r, ZOFL_FORM);
 	str(r, MAX_NAME, &n);
@@ -2561,8 +2718,11 @@ static void read_segment(reader *r, zofl_segment *s) {
 	s->scale = finite_(r);
 	s->mu = finite_(r);
 	s->step = finite_(r);
-	if (parts == 7 && upto(r, (uint64_t)1 << 41) == 0)
+	if (parts == 7 && (rows = upto(r, (uint64_t)1 << 41)) == 0)
 		fail(r, ZOFL_FORM);
+#if ZOFL_WITH_LOWRANK
+	s->rows = rows;
+#endif
 	if (s->mu == 0)
 		s->mu = 1;
 	if (s->step == 0)
@@ -2838,11 +2998,28 @@ static const zofl_segment *segment(const zofl_plan *p, uint64_t i, uint64_t *end
 
 /* ---- whether a plan can run ---- */
 
+/* Whether rows divide their segments, and distribution=lowrank has some. */
+static int has_shape(const zofl_plan *p) {
+#if ZOFL_WITH_LOWRANK
+	int matrices = 0;
+	for (int i = 0; i < p->nseg; i++) {
+		const zofl_segment *s = &p->seg[i];
+		if (s->rows && (s->rows < 2 || s->len / 2 < s->rows || s->len % s->rows))
+			return 0;
+		matrices += s->rows > 0;
+	}
+	return matrices > 0 || p->distribution != LOWRANK;
+#else
+	(void)p;
+	return 1;
+#endif
+}
+
 /* One segment where the plan names none, and each segment's box. Returns the field at fault. */
 static uint8_t complete(zofl_plan *p) {
 	uint64_t sum = 0;
 	if (p->nseg == 0) {
-		p->seg[0] = (zofl_segment){p->dim, 0, 1, 1, 0, 0, FILL_ZERO};
+		p->seg[0] = (zofl_segment){.len = p->dim, .mu = 1, .step = 1, .fill = FILL_ZERO};
 		p->nseg = 1;
 	}
 	if (p->nboxes > 1 && p->nboxes != p->nseg)
@@ -2857,7 +3034,7 @@ static uint8_t complete(zofl_plan *p) {
 		if (p->nboxes && !(s->low < s->high))
 			return F_BOXES;
 	}
-	return sum == p->dim ? 0 : F_SEGMENTS;
+	return sum == p->dim && has_shape(p) ? 0 : F_SEGMENTS;
 }
 
 /* Rules of server_rule=cma. */
@@ -4445,6 +4622,16 @@ static void count_round(zofl_replica *r, double u) {
 	r->p2 = r->p2 * beta;
 }
 
+/* Begins a sum of terms of the plan in the tile, for elements [i, i+n) of one block. */
+static void sum_tile(sum *s, const zofl_replica *r, uint64_t i, uint32_t n) {
+	sum_begin(s, r->tile, n, (uint32_t)(i / ZOFL_BLOCK), (uint32_t)(i % ZOFL_BLOCK),
+	          (zofl_dist)r->plan.distribution);
+#if ZOFL_WITH_LOWRANK
+	s->plan = r->plan.distribution == LOWRANK ? &r->plan : NULL;
+#endif
+	memset(r->tile, 0, 4 * (size_t)n);
+}
+
 /* v = sum of the terms of local step k, for elements [i, i+n) of one block. weight: of all terms.
  */
 static void sum_terms(const zofl_replica *r, const record *o, uint64_t weight, uint32_t k,
@@ -4454,9 +4641,7 @@ static void sum_terms(const zofl_replica *r, const record *o, uint64_t weight, u
 	uint64_t of = 0, key = 0;
 	term t;
 	sum s;
-	sum_begin(&s, r->tile, n, (uint32_t)(i / ZOFL_BLOCK), (uint32_t)(i % ZOFL_BLOCK),
-	          (zofl_dist)p->distribution);
-	memset(r->tile, 0, 4 * (size_t)n);
+	sum_tile(&s, r, i, n);
 	for (uint32_t j = 0; j < o->nterms; j++) {
 		double whole;
 		next_term(&w, &t);
@@ -4593,9 +4778,7 @@ static void estimate(const zofl_replica *r, uint64_t i, uint32_t n, uint64_t rec
                      const float *g, uint32_t perts, uint32_t source) {
 	uint64_t key = replica_key(r, record);
 	sum s;
-	sum_begin(&s, r->tile, n, (uint32_t)(i / ZOFL_BLOCK), (uint32_t)(i % ZOFL_BLOCK),
-	          (zofl_dist)r->plan.distribution);
-	memset(r->tile, 0, 4 * (size_t)n);
+	sum_tile(&s, r, i, n);
 	for (uint32_t q = 0; q < perts; q++) {
 		zofl_addr at = {key, (uint16_t)k, (uint16_t)q, source, 0};
 		sum_add(&s, &at, g[q] / (float)perts);
@@ -5641,6 +5824,19 @@ static void copy_range(void *dst, zofl_type type, const float *x, uint64_t n) {
 			store(dst, type, i, x[i]);
 }
 
+/* dst = x + a z for elements [off, off+n) of a segment. */
+static void probe_segment(const zofl_plan *p, void *dst, zofl_type type, const float *x, uint64_t n,
+                          uint64_t off, const zofl_addr *at, float a) {
+#if ZOFL_WITH_LOWRANK
+	if (p->distribution == LOWRANK) {
+		target t = {dst, x, (int)type, a, best_isa()};
+		put_lowrank(&t, p, n, off, at);
+		return;
+	}
+#endif
+	zofl_perturb(dst, type, x, n, off, at, (zofl_dist)p->distribution, a);
+}
+
 static void probe_range(const zofl_device *d, const spot *s, zofl_type type, void *dst,
                         uint64_t off, uint64_t n) {
 	const zofl_plan *p = &d->r.plan;
@@ -5652,8 +5848,8 @@ static void probe_range(const zofl_device *d, const spot *s, zofl_type type, voi
 		const zofl_segment *g = segment(p, i, &end);
 		if (end > off + n)
 			end = off + n;
-		zofl_perturb((uint8_t *)dst + each * (size_t)(i - off), type, s->x + i, end - i, i, &at,
-		             (zofl_dist)p->distribution, s->a * g->mu);
+		probe_segment(p, (uint8_t *)dst + each * (size_t)(i - off), type, s->x + i, end - i, i, &at,
+		              s->a * g->mu);
 	}
 }
 

@@ -194,6 +194,9 @@ typedef struct {
 	float scale, mu, step; /* mu and step: 1 where the plan leaves them out */
 	float low, high;       /* its box; equal where the plan has none */
 	uint8_t fill;
+#if ZOFL_WITH_LOWRANK
+	uint64_t rows; /* of a matrix, else 0 */
+#endif
 } zofl_segment;
 
 typedef struct {

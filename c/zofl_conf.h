@@ -21,6 +21,13 @@
 #define ZOFL_WITH_SIMD 0
 #endif
 #endif
+#ifndef ZOFL_WITH_LOWRANK /* distribution=lowrank, which takes 7 kB of stack */
+#if defined(__LP64__) || defined(_WIN64)
+#define ZOFL_WITH_LOWRANK 1
+#else
+#define ZOFL_WITH_LOWRANK 0
+#endif
+#endif
 #ifndef ZOFL_SEGMENTS /* the most segments of a plan */
 #define ZOFL_SEGMENTS 8
 #endif

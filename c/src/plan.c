@@ -36,7 +36,7 @@ enum {
 
 /* Choices. */
 enum { SHARED = 0, PER_CLIENT = 1, GROUPS = 3 };
-enum { NORMAL = 1, RADEMACHER = 2 };
+enum { NORMAL = 1, RADEMACHER = 2, LOWRANK = 6 };
 enum { FORWARD = 1, CENTRAL = 2, NO_DIFFERENCE = 3 };
 enum { SGD = 1, MOMENTUM = 2, TORCH_MOMENTUM = 3 };
 enum { MEAN = 0, RELAY = 1 };
@@ -78,11 +78,8 @@ typedef struct {
 
 enum { ANY = 0xFFFF, ONLY_0 = 1 };
 #define KEPT(member) ((uint16_t)offsetof(zofl_plan, member))
-#if ZOFL_WITH_NORMAL
-#define DISTRIBUTIONS (1 << NORMAL | 1 << RADEMACHER)
-#else
-#define DISTRIBUTIONS (1 << RADEMACHER)
-#endif
+#define DISTRIBUTIONS \
+	((ZOFL_WITH_NORMAL ? 1 << NORMAL : 0) | 1 << RADEMACHER | (ZOFL_WITH_LOWRANK ? 1 << LOWRANK : 0))
 #if ZOFL_WITH_CMA && ZOFL_WITH_NORMAL
 #define SERVER_RULES (1 << SERVER_MEAN | 1 << SERVER_NORMALIZED | 1 << SERVER_CMA)
 #else
@@ -239,7 +236,7 @@ typedef struct {
 
 static void read_segment(reader *r, zofl_segment *s) {
 	uint32_t parts = array(r), n;
-	uint64_t fill;
+	uint64_t fill, rows = 0;
 	if (parts != 6 && parts != 7)
 		fail(r, ZOFL_FORM);
 	str(r, MAX_NAME, &n);
@@ -251,8 +248,11 @@ static void read_segment(reader *r, zofl_segment *s) {
 	s->scale = finite_(r);
 	s->mu = finite_(r);
 	s->step = finite_(r);
-	if (parts == 7 && upto(r, (uint64_t)1 << 41) == 0)
+	if (parts == 7 && (rows = upto(r, (uint64_t)1 << 41)) == 0)
 		fail(r, ZOFL_FORM);
+#if ZOFL_WITH_LOWRANK
+	s->rows = rows;
+#endif
 	if (s->mu == 0)
 		s->mu = 1;
 	if (s->step == 0)
@@ -528,11 +528,28 @@ static const zofl_segment *segment(const zofl_plan *p, uint64_t i, uint64_t *end
 
 /* ---- whether a plan can run ---- */
 
+/* Whether rows divide their segments, and distribution=lowrank has some. */
+static int has_shape(const zofl_plan *p) {
+#if ZOFL_WITH_LOWRANK
+	int matrices = 0;
+	for (int i = 0; i < p->nseg; i++) {
+		const zofl_segment *s = &p->seg[i];
+		if (s->rows && (s->rows < 2 || s->len / 2 < s->rows || s->len % s->rows))
+			return 0;
+		matrices += s->rows > 0;
+	}
+	return matrices > 0 || p->distribution != LOWRANK;
+#else
+	(void)p;
+	return 1;
+#endif
+}
+
 /* One segment where the plan names none, and each segment's box. Returns the field at fault. */
 static uint8_t complete(zofl_plan *p) {
 	uint64_t sum = 0;
 	if (p->nseg == 0) {
-		p->seg[0] = (zofl_segment){p->dim, 0, 1, 1, 0, 0, FILL_ZERO};
+		p->seg[0] = (zofl_segment){.len = p->dim, .mu = 1, .step = 1, .fill = FILL_ZERO};
 		p->nseg = 1;
 	}
 	if (p->nboxes > 1 && p->nboxes != p->nseg)
@@ -547,7 +564,7 @@ static uint8_t complete(zofl_plan *p) {
 		if (p->nboxes && !(s->low < s->high))
 			return F_BOXES;
 	}
-	return sum == p->dim ? 0 : F_SEGMENTS;
+	return sum == p->dim && has_shape(p) ? 0 : F_SEGMENTS;
 }
 
 /* Rules of server_rule=cma. */

@@ -155,6 +155,19 @@ static void copy_range(void *dst, zofl_type type, const float *x, uint64_t n) {
 			store(dst, type, i, x[i]);
 }
 
+/* dst = x + a z for elements [off, off+n) of a segment. */
+static void probe_segment(const zofl_plan *p, void *dst, zofl_type type, const float *x, uint64_t n,
+                          uint64_t off, const zofl_addr *at, float a) {
+#if ZOFL_WITH_LOWRANK
+	if (p->distribution == LOWRANK) {
+		target t = {dst, x, (int)type, a, best_isa()};
+		put_lowrank(&t, p, n, off, at);
+		return;
+	}
+#endif
+	zofl_perturb(dst, type, x, n, off, at, (zofl_dist)p->distribution, a);
+}
+
 static void probe_range(const zofl_device *d, const spot *s, zofl_type type, void *dst,
                         uint64_t off, uint64_t n) {
 	const zofl_plan *p = &d->r.plan;
@@ -166,8 +179,8 @@ static void probe_range(const zofl_device *d, const spot *s, zofl_type type, voi
 		const zofl_segment *g = segment(p, i, &end);
 		if (end > off + n)
 			end = off + n;
-		zofl_perturb((uint8_t *)dst + each * (size_t)(i - off), type, s->x + i, end - i, i, &at,
-		             (zofl_dist)p->distribution, s->a * g->mu);
+		probe_segment(p, (uint8_t *)dst + each * (size_t)(i - off), type, s->x + i, end - i, i, &at,
+		              s->a * g->mu);
 	}
 }
 

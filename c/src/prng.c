@@ -211,11 +211,9 @@ static void put_words(const target *t, uint32_t words, const uint64_t *s) {
 	}
 }
 
-static void block_of_signs(const target *t, const zofl_addr *at, uint32_t block, uint32_t from,
-                           uint32_t to) {
-	uint64_t w[64];
+/* Puts elements [from, to) of the words into the target. */
+static void put_signs(const target *t, const uint64_t *w, uint32_t from, uint32_t to) {
 	uint32_t n;
-	signs(w, at, block, t->level);
 	for (uint32_t i = from; i < to; i += n) {
 		target u = behind(t, i - from);
 		if (i % 64 == 0 && to - i >= 64) {
@@ -226,6 +224,13 @@ static void block_of_signs(const target *t, const zofl_addr *at, uint32_t block,
 			put_part(&u, w[i / 64], i % 64, i % 64 + n);
 		}
 	}
+}
+
+static void block_of_signs(const target *t, const zofl_addr *at, uint32_t block, uint32_t from,
+                           uint32_t to) {
+	uint64_t w[64];
+	signs(w, at, block, t->level);
+	put_signs(t, w, from, to);
 }
 
 /* -- vectors -- */
@@ -265,7 +270,14 @@ typedef struct {
 	isa level;
 	zofl_addr at[8]; /* signs, until there are eight */
 	float a[8];
+#if ZOFL_WITH_LOWRANK
+	const zofl_plan *plan; /* of directions of rank 1, which its segments shape; else NULL */
+#endif
 } sum;
+
+#if ZOFL_WITH_LOWRANK
+static void sum_lowrank(sum *s);
+#endif
 
 static void sum_begin(sum *s, float *v, uint32_t n, uint32_t block, uint32_t from, zofl_dist dist) {
 	memset(s, 0, sizeof *s);
@@ -288,19 +300,8 @@ static void sum_one(sum *s, const zofl_addr *at, float a) {
 		block_of_words(&t, at, s->dist, s->block, s->from, s->from + s->n);
 }
 
-/* Adds the one number that eight signs of a group give. */
-#if UINTPTR_MAX > 0xFFFFFFFFu
-/* All 256 numbers that the signs may give; bit j is the sign of term j. */
-static void group_sums(float sums[256], const float a[8]) {
-	sums[0] = a[0];
-	sums[1] = -a[0];
-	for (size_t j = 1, n = 2; j < 8; j++, n *= 2)
-		for (size_t i = 0; i < n; i++) {
-			sums[n + i] = sums[i] - a[j];
-			sums[i] += a[j];
-		}
-}
-
+/* A group of eight signs adds one of 256 numbers. */
+#if UINTPTR_MAX > 0xFFFFFFFFu || ZOFL_WITH_LOWRANK
 /* Exchanges the bits of hi under mask with those of lo under mask << shift. */
 static inline void exchange(uint64_t *lo, uint64_t *hi, int shift, uint64_t mask) {
 	uint64_t t = (*lo >> shift ^ *hi) & mask;
@@ -341,32 +342,51 @@ static inline void plain_add_sums(float *v, const float sums[256], const uint64_
 	}
 }
 
-static void sum_group(sum *s) {
-	float sums[256];
-	uint64_t w[8][64], index[8];
-	uint32_t to = s->from + s->n, n;
-	for (int j = 0; j < 8; j++)
-		signs(w[j], &s->at[j], s->block, s->level);
-	group_sums(sums, s->a);
-	for (uint32_t i = s->from; i < to; i += n) {
-		float *v = s->v + (i - s->from);
+/* Adds to n elements of v the sums that the signs choose, from bit `from` of each direction on. */
+static void add_chosen(float *v, uint32_t n, uint32_t from, const float sums[256],
+                       uint64_t w[8][64], isa level) {
+	uint64_t index[8];
+	(void)level;
+	for (uint32_t i = from, to = from + n; i < to; i += n, v += n) {
 		for (int j = 0; j < 8; j++)
 			index[j] = w[j][i / 64];
 		transpose(index);
 		n = 64 - i % 64 < to - i ? 64 - i % 64 : to - i;
 		if (n < 64) {
-			for (uint32_t e = i % 64; e < i % 64 + n; e++)
-				*v++ += sums[index[e / 8] >> 8 * (e % 8) & 255];
+			for (uint32_t e = 0, bit = i % 64; e < n; e++, bit++)
+				v[e] += sums[index[bit / 8] >> 8 * (bit % 8) & 255];
 			continue;
 		}
 #if HAVE_X86
-		if (s->level >= AVX2) {
+		if (level >= AVX2) {
 			avx2_add_sums(v, sums, index);
 			continue;
 		}
 #endif
 		plain_add_sums(v, sums, index);
 	}
+}
+#endif
+
+#if UINTPTR_MAX > 0xFFFFFFFFu
+/* The numbers; bit j is the sign of term j. */
+static void group_sums(float sums[256], const float a[8]) {
+	sums[0] = a[0];
+	sums[1] = -a[0];
+	for (size_t j = 1, n = 2; j < 8; j++, n *= 2)
+		for (size_t i = 0; i < n; i++) {
+			sums[n + i] = sums[i] - a[j];
+			sums[i] += a[j];
+		}
+}
+
+static void sum_group(sum *s) {
+	float sums[256];
+	uint64_t w[8][64];
+	for (int j = 0; j < 8; j++)
+		signs(w[j], &s->at[j], s->block, s->level);
+	group_sums(sums, s->a);
+	add_chosen(s->v, s->n, s->from, sums, w, s->level);
 }
 
 #else /* without a table: a small stack */
@@ -392,20 +412,32 @@ static NOINLINE void sum_group(sum *s) {
 
 /* Adds a times a direction, after all terms that were added before. */
 static void sum_add(sum *s, const zofl_addr *at, float a) {
-	if (s->dist != ZOFL_RADEMACHER) {
+	if (s->dist == ZOFL_NORMAL) {
 		sum_one(s, at, a);
 		return;
 	}
 	s->at[s->held] = *at;
 	s->a[s->held++] = a;
-	if (s->held == 8) {
+	if (s->held < 8)
+		return;
+#if ZOFL_WITH_LOWRANK
+	if (s->plan)
+		sum_lowrank(s);
+	else
+#endif
 		sum_group(s);
-		s->held = 0;
-	}
+	s->held = 0;
 }
 
-/* The last terms: fewer than eight signs are no group. */
+/* The last terms: fewer than eight signs are no group, but of rank 1 zeros fill it. */
 static void sum_end(sum *s) {
+#if ZOFL_WITH_LOWRANK
+	if (s->plan && s->held) {
+		memset(s->a + s->held, 0, (8 - s->held) * sizeof s->a[0]);
+		sum_lowrank(s);
+		s->held = 0;
+	}
+#endif
 	for (uint32_t j = 0; j < s->held; j++)
 		sum_one(s, &s->at[j], s->a[j]);
 	s->held = 0;

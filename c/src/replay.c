@@ -87,6 +87,16 @@ static void count_round(zofl_replica *r, double u) {
 	r->p2 = r->p2 * beta;
 }
 
+/* Begins a sum of terms of the plan in the tile, for elements [i, i+n) of one block. */
+static void sum_tile(sum *s, const zofl_replica *r, uint64_t i, uint32_t n) {
+	sum_begin(s, r->tile, n, (uint32_t)(i / ZOFL_BLOCK), (uint32_t)(i % ZOFL_BLOCK),
+	          (zofl_dist)r->plan.distribution);
+#if ZOFL_WITH_LOWRANK
+	s->plan = r->plan.distribution == LOWRANK ? &r->plan : NULL;
+#endif
+	memset(r->tile, 0, 4 * (size_t)n);
+}
+
 /* v = sum of the terms of local step k, for elements [i, i+n) of one block. weight: of all terms.
  */
 static void sum_terms(const zofl_replica *r, const record *o, uint64_t weight, uint32_t k,
@@ -96,9 +106,7 @@ static void sum_terms(const zofl_replica *r, const record *o, uint64_t weight, u
 	uint64_t of = 0, key = 0;
 	term t;
 	sum s;
-	sum_begin(&s, r->tile, n, (uint32_t)(i / ZOFL_BLOCK), (uint32_t)(i % ZOFL_BLOCK),
-	          (zofl_dist)p->distribution);
-	memset(r->tile, 0, 4 * (size_t)n);
+	sum_tile(&s, r, i, n);
 	for (uint32_t j = 0; j < o->nterms; j++) {
 		double whole;
 		next_term(&w, &t);
@@ -235,9 +243,7 @@ static void estimate(const zofl_replica *r, uint64_t i, uint32_t n, uint64_t rec
                      const float *g, uint32_t perts, uint32_t source) {
 	uint64_t key = replica_key(r, record);
 	sum s;
-	sum_begin(&s, r->tile, n, (uint32_t)(i / ZOFL_BLOCK), (uint32_t)(i % ZOFL_BLOCK),
-	          (zofl_dist)r->plan.distribution);
-	memset(r->tile, 0, 4 * (size_t)n);
+	sum_tile(&s, r, i, n);
 	for (uint32_t q = 0; q < perts; q++) {
 		zofl_addr at = {key, (uint16_t)k, (uint16_t)q, source, 0};
 		sum_add(&s, &at, g[q] / (float)perts);

@@ -20,6 +20,7 @@ sweep=(armv7 bits32 memory clang_vectors o0 plain_c)
 # with a + are run as every compiler makes them.
 programs='
 + directions prng/testdata/scheme1.txt
++ lowrank prng/lowrank/testdata/rank1.txt
 + replay client/replica/testdata/logs.txt client/replica/testdata/refused.txt client/replica/testdata/candidates.txt
 - plan docs/wire.md docs/device.md plan/testdata/runkeys.txt
 + wirevec wire/testdata/vectors/*.txt
@@ -62,10 +63,10 @@ generated() {
 warnings() {
 	local part
 	"$1" "${strict[@]}" -Ic -O2 -c -o "$work/o" "$work/zofl.c"
-	for part in NORMAL CMA STATE SIMD NAMES; do
+	for part in NORMAL CMA STATE SIMD NAMES LOWRANK; do
 		"$1" "${strict[@]}" -Ic -O1 -DZOFL_WITH_"$part"=0 -fsyntax-only "$work/zofl.c"
 	done
-	"$1" "${strict[@]}" -Ic -O1 -DZOFL_WITH_{NORMAL,CMA,STATE,SIMD,NAMES}=0 -c -o "$work/o" \
+	"$1" "${strict[@]}" -Ic -O1 -DZOFL_WITH_{NORMAL,CMA,STATE,SIMD,NAMES,LOWRANK}=0 -c -o "$work/o" \
 		"$work/zofl.c"
 }
 gcc_warnings() {
