@@ -98,8 +98,8 @@ func layersFault(text, remedy string) error {
 }
 
 // SetLayers gives a plan the segments of [Layers], and sets dim to the number of their parameters
-// if the plan has no dim. For a plan with another dim SetLayers returns a [*plan.Error] and does
-// not change the plan.
+// if the plan has no dim. With distribution=lowrank the weights have [Rows]. If the plan has
+// another dim, SetLayers returns a [*plan.Error] and does not change the plan.
 func SetLayers(p *plan.Plan, text string) error {
 	segments, err := Layers(text)
 	if err != nil {
@@ -118,5 +118,25 @@ func SetLayers(p *plan.Plan, text string) error {
 			"correct one of the two, or leave out dim", dim, p.Dim))
 	}
 	p.Segments, p.Dim = segments, dim
+	if p.Distribution == plan.LowRank {
+		for i := 0; i < len(segments); i += 2 {
+			outputs := segments[i+1].Len
+			segments[i].Rows = Rows(outputs, segments[i].Len/outputs)
+		}
+	}
 	return nil
+}
+
+// leastFactors is the least number of signs of a direction of rank 1 over a matrix. With fewer, two
+// directions are alike over the whole matrix too often.
+const leastFactors = 64
+
+// Rows returns the rows that a segment has with distribution=lowrank, given the sides of its
+// matrix. Rows returns 0 if the segment should be no matrix, because it has one row or column, or
+// too few signs.
+func Rows(rows, columns uint64) uint64 {
+	if rows < 2 || columns < 2 || rows+columns < leastFactors {
+		return 0
+	}
+	return rows
 }

@@ -118,7 +118,8 @@ class Tree:
         """Stores x0 in a new file there: a model file, or .npy of one array without a name."""
         if self.leaves[0].name == "":
             path = directory / "x0.npy"
-            np.save(path, self.vector)
+            shape = self.leaves[0].start.shape
+            np.save(path, self.vector.reshape(shape) if len(shape) > 1 else self.vector)
             return path
         path = directory / "x0.safetensors"
         head = json.dumps({leaf.name: {

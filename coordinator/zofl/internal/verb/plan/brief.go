@@ -45,6 +45,9 @@ func (f *planFlags) short(out io.Writer, p *plan.Plan, in cost.Input) error {
 	b.line("trains", b.trains())
 	f.begins.short(b)
 	b.line("method", b.method())
+	if b.Distribution == plan.LowRank {
+		b.line("signs", signsText(b.Plan))
+	}
 	if f.why != "" {
 		b.line("why", f.why)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/tensors"
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/planfile"
 )
 
 // A beginning is the part of the initial model file that a plan describes.
@@ -94,6 +95,38 @@ func (b *beginning) set(p *plan.Plan, dim uint64, segments []plan.Segment) error
 	}
 	p.Dim, p.Segments, p.Initial, p.InitialDigest = dim, segments, plan.Given, b.Digest
 	return nil
+}
+
+// matrices gives the segments of a plan with distribution=lowrank the rows that the flags know: of
+// layers, and of the tensors of a file. Rows that the author set stay.
+func (f *planFlags) matrices(p *plan.Plan) error {
+	if f.layers != "" {
+		return planfile.SetLayers(p, f.layers)
+	}
+	if f.begins == nil {
+		return nil
+	}
+	if one := f.begins.Tensors; len(p.Segments) == 0 && len(one) == 1 { // it has no name
+		p.Segments = []plan.Segment{{Name: "all", Len: one[0].Len}}
+		one[0].Segment = "all"
+	}
+	rows := map[string]uint64{}
+	for _, t := range f.begins.Tensors {
+		rows[t.Segment] = t.rows()
+	}
+	for i := range p.Segments {
+		s := &p.Segments[i]
+		s.Rows = cmp.Or(s.Rows, rows[s.Name])
+	}
+	return nil
+}
+
+// rows returns the rows of a tensor as a matrix: the first axis against all others.
+func (t *startTensor) rows() uint64 {
+	if len(t.Shape) < 2 || t.Len == 0 {
+		return 0
+	}
+	return planfile.Rows(t.Shape[0], t.Len/t.Shape[0])
 }
 
 // mostNames bounds how many names of a kind tellNames prints.

@@ -207,6 +207,11 @@ func (f *planFlags) fill(p *plan.Plan, isNew bool) error {
 	if err != nil {
 		return err
 	}
+	if p.Distribution == plan.LowRank {
+		if err := f.matrices(p); err != nil {
+			return err
+		}
+	}
 	if isNew {
 		preset.Few(p, set...)
 		preset.Overture(p, 0, set...)
@@ -288,6 +293,8 @@ func (f *planFlags) show(out io.Writer, p *plan.Plan) error {
 			Privacy *dp.Budget `json:"privacy,omitempty"`
 			// Version is the version of this program.
 			Version string `json:"version"`
+			// Signs counts the random signs of a direction of distribution=lowrank.
+			Signs uint64 `json:"signs,omitempty"`
 			// Begins is the file that the run begins with.
 			Begins *beginning `json:"begins,omitempty"`
 			// Liars says what --liars sets, costs and does not stop.
@@ -295,7 +302,7 @@ func (f *planFlags) show(out io.Writer, p *plan.Plan) error {
 		}{(*planfile.Plan)(p), round, cost.ProcessOf(p), cost.Surveys(p), cost.AccountOf(p, in),
 			longest{valid.ReceivedBytes(p), valid.SentBytes(p)}, cost.Late(p, in, lateRounds),
 			slow(p, round), sharedCost(p, in),
-			f.why, f.note, warnings(p), dp.Planned(p), version.String(), f.begins, f.against(p)})
+			f.why, f.note, warnings(p), dp.Planned(p), version.String(), signsOf(p), f.begins, f.against(p)})
 	}
 	say := f.short
 	if f.explain {

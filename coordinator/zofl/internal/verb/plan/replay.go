@@ -9,6 +9,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/prng/lowrank"
 )
 
 // replay says how long every replica works on the record of a round.
@@ -32,6 +33,9 @@ const (
 // replayTime measures how long this core takes to add a plan's directions to a vector, and returns
 // the time of this many directions. A model that does not fit the caches takes longer.
 func replayTime(p *plan.Plan, directions uint64) string {
+	if p.Distribution == plan.LowRank {
+		return inMilliseconds(float64(directions) * rank1Time(p, directions))
+	}
 	dist := prng.Normal
 	if p.Distribution == plan.Rademacher {
 		dist = prng.Rademacher
@@ -42,14 +46,40 @@ func replayTime(p *plan.Plan, directions uint64) string {
 		terms[i] = prng.Term{A: 1e-3, Z: prng.Direction{Key: 1, Source: prng.Slot(uint32(i)),
 			Dist: dist}}
 	}
+	least := quickest(func() { prng.Sum(x, terms, 0) })
+	whole := float64(p.Dim) / float64(len(x)) * float64(directions) / float64(max(len(terms), 1))
+	return inMilliseconds(least*whole + float64(evolutionProducts(p))*productTime(p))
+}
+
+// rank1Time measures, in nanoseconds, how long this core takes to make the signs of one of so many
+// directions of rank 1, and to add it to a vector.
+func rank1Time(p *plan.Plan, directions uint64) float64 {
+	z := make([]prng.Direction, max(1, min(directions, measuredDirections)))
+	for i := range z {
+		z[i] = prng.Direction{Key: 1, Source: prng.Slot(uint32(i))}
+	}
+	var signs lowrank.Signs
+	var sums lowrank.Sums
+	block := lowrank.New([]lowrank.Shape{{Columns: prng.BlockLen}})
+	sign := quickest(func() { block.Load(&signs, z) }) / prng.BlockLen
+	const side = 256
+	matrix := lowrank.New([]lowrank.Shape{{Rows: side, Columns: side}})
+	matrix.Load(&signs, z)
+	sums.Set(make([]float32, len(z)))
+	x := make([]float32, side*side)
+	element := quickest(func() { matrix.Sum(x, 0, &signs, &sums) }) / (side * side)
+	return (sign*float64(signsOf(p)) + element*float64(p.Dim)) / float64(len(z))
+}
+
+// quickest runs f for some [measuredFor], and returns the shortest time in nanoseconds.
+func quickest(f func()) float64 {
 	least := time.Duration(math.MaxInt64)
 	for began := time.Now(); time.Since(began) < measuredFor; {
 		at := time.Now()
-		prng.Sum(x, terms, 0)
+		f()
 		least = min(least, time.Since(at))
 	}
-	whole := float64(p.Dim) / float64(len(x)) * float64(directions) / float64(max(len(terms), 1))
-	return inMilliseconds(float64(least)*whole + float64(evolutionProducts(p))*productTime(p))
+	return float64(least)
 }
 
 // evolutionProducts returns the products by which a replica shapes the candidates of a record of
@@ -67,17 +97,14 @@ func evolutionProducts(p *plan.Plan) uint64 {
 func productTime(p *plan.Plan) float64 {
 	sums, row := make([]float64, min(p.Dim, 1000)), make([]float32, min(p.Dim, 1000))
 	const passes = 1000
-	least := time.Duration(math.MaxInt64)
-	for began := time.Now(); time.Since(began) < measuredFor; {
-		at := time.Now()
+	least := quickest(func() {
 		for range passes {
 			for i, e := range row {
 				sums[i] += 1.5 * float64(e)
 			}
 		}
-		least = min(least, time.Since(at))
-	}
-	return float64(least) / float64(passes*len(row))
+	})
+	return least / float64(passes*len(row))
 }
 
 // inMilliseconds returns a number of nanoseconds as text with two digits.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -89,10 +90,21 @@ func fieldsOf(section string, values []planfile.Value) string {
 	var list []string
 	for _, v := range values {
 		if v.Field.Section == section {
-			list = append(list, v.Field.Name+"="+cut(strings.Trim(v.JSON, `"`), longestValue))
+			list = append(list, shown(v, longestValue))
 		}
 	}
 	return strings.Join(list, " ")
+}
+
+// shown returns a field and its value. Of a list longer than most characters shown returns the
+// number of elements, as in 103 segments, and other long values end with dots.
+func shown(v planfile.Value, most int) string {
+	name, text := v.Field.Name, strings.Trim(v.JSON, `"`)
+	var list []json.RawMessage
+	if len(text) > most && strings.HasSuffix(name, "s") && json.Unmarshal([]byte(text), &list) == nil {
+		return fmt.Sprint(len(list), " ", name)
+	}
+	return name + "=" + cut(text, most)
 }
 
 // presetOf returns the plan of p's preset without other values, or nil if it has no preset.
@@ -120,7 +132,7 @@ func differs(section string, p, base *plan.Plan) (list []string, err error) {
 		})
 		if v.Field.Section == section && v.Field.Form() != "hex" &&
 			(at < 0 || theirs[at].JSON != v.JSON) {
-			list = append(list, v.Field.Name+"="+strings.Trim(v.JSON, `"`))
+			list = append(list, shown(v, cli.TextWidth))
 		}
 	}
 	return list, err
@@ -176,6 +188,7 @@ func (s *speech) probe() {
 	s.say("That costs %s, over %s.", terminal.Count(s.cost.Queries, "loss evaluation"), data)
 	once := cost.Surveys(s.Plan)
 	s.sayIf(once > 0, "Once in a run it evaluates %d more, to find what the plan leaves to it.", once)
+	s.sayIf(s.Distribution == plan.LowRank, "Signs: %s.", signsText(s.Plan))
 	s.sayIf(s.Pool > 0, "The directions are drawn from %d.", s.Pool)
 }
 
