@@ -303,7 +303,14 @@ func (c *Coordinator) log(e *report.Event) {
 		if k := survey.Named(e.Survey.Kind); k == survey.Mu || k == survey.Step {
 			about = append(about, "chosen", plain(e.Survey.Value))
 		}
+		if r := e.Survey.SignalToNoise; r > 0 {
+			about = append(about, "signal_to_noise", float32(r), "losses_factor",
+				float32(e.Survey.LossesFactor))
+		}
 		l.Info("survey", append(about, "why", e.Survey.Why)...)
+		if e.Survey.Warning != "" {
+			l.Warn("survey", "record", e.N, "of", e.Survey.Kind, "warning", e.Survey.Warning)
+		}
 	case report.Changed:
 		l.Info("changed", "record", e.N, "fields", e.Fields)
 	case report.Refused:

@@ -29,7 +29,7 @@ func (t *tuning) tuneMu(ctx context.Context) error {
 		return nil
 	}
 	values := muValues(t.plan)
-	parts, measured, err := t.parts(ctx, values)
+	parts, bits, measured, err := t.parts(ctx, values)
 	if err != nil {
 		return err
 	}
@@ -39,6 +39,8 @@ func (t *tuning) tuneMu(ctx context.Context) error {
 		ratios[k] = ratio(parts, k)
 		trial := t.settings("mu", t.plan)
 		trial.Mu, trial.Ratio, trial.Queries = values[k], ratios[k], 2*measured
+		signal := signalAt(parts, k, bits, t.plan.Difference)
+		trial.SignalToNoise, trial.LossesFactor = signal.SignalToNoise, signal.LossesFactor
 		if k == 0 {
 			trial.Queries += uint64(len(parts))
 		}
@@ -69,6 +71,11 @@ func (t *tuning) tuneMu(ctx context.Context) error {
 			"part (%.2g).", values[chosen], mostRatio, ratios[chosen])
 	}
 	t.plan.Mu = values[chosen]
+	signal := signalAt(parts, chosen, bits, t.plan.Difference)
+	t.because("signal to noise of a difference: %s.", signal.Price())
+	if signal.Warning != "" {
+		t.because("Warning: %s.", signal.Warning)
+	}
 	unit := survey.LossUnit(t.plan, slopeAt(parts, chosen)/float64(values[chosen]))
 	if unit > 0 {
 		t.plan.LossUnit = unit
@@ -93,6 +100,31 @@ func slopeAt(parts [][]float64, k int) float64 {
 	return math.Sqrt(odd)
 }
 
+// signalAt returns how much of a difference at mu number k is a slope's, and a warning if that is
+// little. The error is the largest even part at this or a shorter mu, but that of a central
+// difference leaves out the curvature at this mu, and is half as large.
+func signalAt(parts [][]float64, k, bits int, difference plan.Difference) (r survey.Result) {
+	n, wrong, last := len(parts[0])/2, 0.0, k
+	if difference == plan.Central {
+		last = max(k-1, 0)
+	}
+	for i := range last + 1 {
+		even := 0.0
+		for _, row := range parts {
+			even += row[n+i] * row[n+i] / float64(len(parts))
+		}
+		wrong = max(wrong, math.Sqrt(even))
+	}
+	if difference == plan.Central {
+		wrong /= 2
+	}
+	if odd := slopeAt(parts, k); odd > 0 && odd <= math.MaxFloat64 && wrong <= math.MaxFloat64 {
+		r.Bits = bits
+		r.SetSignal(odd, wrong)
+	}
+	return r
+}
+
 // muValues returns the tried values of mu. A normal direction has length sqrt(d), but a direction
 // on the sphere only 1. So for the sphere the values are larger by about sqrt(d).
 func muValues(p *plan.Plan) []float32 {
@@ -110,9 +142,10 @@ func muValues(p *plan.Plan) []float32 {
 // parts returns for each device the odd parts of the differences at all mu, then the even parts. A
 // device measures along its first direction with a slope, as in a survey of a run: a jump beside x
 // is no slope. If none of the directions that the budget allows has one, the parts are of the first
-// along which the loss changes at all. measured counts directions over all devices.
+// along which the loss changes at all. bits are those of losses of 16 bits, or 0. measured counts
+// directions over all devices.
 func (t *tuning) parts(ctx context.Context, values []float32) (
-	parts [][]float64, measured uint64, err error) {
+	parts [][]float64, bits int, measured uint64, err error) {
 	devices := uint64(len(t.cfg.Devices))
 	t.spend(devices * uint64(1+2*len(values)))
 	bases, err := t.each(ctx, func(ctx context.Context, i int) ([]float64, error) {
@@ -120,7 +153,7 @@ func (t *tuning) parts(ctx context.Context, values []float32) (
 		return []float64{base}, err
 	})
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	rows := make([]bends, devices)
 	for p := range survey.Directions {
@@ -138,13 +171,14 @@ func (t *tuning) parts(ctx context.Context, values []float32) (
 			t.result.Queries += more
 		}
 		if err := t.bend(ctx, p, values, bases, rows); err != nil {
-			return nil, 0, err
+			return nil, 0, 0, err
 		}
 	}
+	devicesBits := make([]int, len(rows))
 	for i := range rows {
-		parts = append(parts, rows[i].parts)
+		parts, devicesBits[i] = append(parts, rows[i].parts), rows[i].bits
 	}
-	return parts, measured, nil
+	return parts, survey.Coarse(devicesBits), measured, nil
 }
 
 // bends are what a device's losses along a direction say: the odd and the even parts of their
@@ -153,6 +187,7 @@ type bends struct {
 	parts []float64
 	sides survey.Sides // of the last direction
 	found bool         // the loss changes along the direction of parts
+	bits  int          // of the losses, if they have 16
 }
 
 // bend measures along direction p for the devices that have no slope yet.
@@ -170,6 +205,7 @@ func (t *tuning) bend(ctx context.Context, p int, values []float32, bases [][]fl
 		}
 		device, b, x := t.cfg.Devices[i], t.batch(i, muSeed), make([]float32, len(t.x))
 		row, sides := make([]float64, 2*len(values)), survey.Sides{}
+		losses := []float64{bases[i][0]}
 		for k, mu := range values {
 			var side [2]float64
 			for s, signed := range []float32{mu, -mu} {
@@ -182,7 +218,9 @@ func (t *tuning) bend(ctx context.Context, p int, values []float32, bases [][]fl
 			row[k] = (side[0] - side[1]) / 2
 			row[len(values)+k] = (side[0]+side[1])/2 - bases[i][0]
 			sides = append(sides, survey.Side(side[0], side[1]))
+			losses = append(losses, side[:]...)
 		}
+		rows[i].bits = survey.Bits(losses)
 		rows[i].take(row, sides)
 		return nil, nil
 	})

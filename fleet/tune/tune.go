@@ -58,8 +58,11 @@ type Trial struct {
 	Queries       uint64  // loss evaluations of the trial
 	Loss          float64 // the loss after the last round; +Inf: the trial failed; NaN: not measured
 	Ratio         float64 // stage mu: even part over odd part
-	Dropped       bool    // Run ended the trial early, because another did better
-	Paused        bool    // why the trial failed: the run paused; false: it diverged
+	// SignalToNoise and LossesFactor, of stage mu, are those of a [survey.Result].
+	SignalToNoise, LossesFactor float64
+
+	Dropped bool // Run ended the trial early, because another did better
+	Paused  bool // why the trial failed: the run paused; false: it diverged
 }
 
 // A Result is the outcome of a tuning.

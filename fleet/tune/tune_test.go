@@ -166,6 +166,9 @@ func TestMu(t *testing.T) {
 			t.Errorf("scale %g: %v, mu %v, want %v: %q", c.scale, err, r.Plan.Mu, c.want, r.Reasons)
 			continue
 		}
+		if !strings.Contains(r.Reasons[1], "signal to noise of a difference: ") {
+			t.Errorf("scale %g: no signal to noise in %q", c.scale, r.Reasons)
+		}
 		for _, trial := range r.Trials[1:] {
 			if want := float64(trial.Mu) / c.scale; trial.Stage != "mu" ||
 				math.Abs(trial.Ratio-want) > 1e-3*want {

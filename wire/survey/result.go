@@ -8,6 +8,16 @@ type Result struct {
 	Why     string  // why the coordinator chose Value
 	Rows    []Row
 	Apart   []Apart // whose answers count in part only
+
+	// SignalToNoise, for a survey of mu, is the size of a slope's part of a difference at Value over
+	// that of its error, at most [MostSignal]; 0: unknown. LossesFactor, 1 + 1/SignalToNoise^2, is by
+	// how much the error multiplies the losses that a run needs.
+	SignalToNoise float64 `json:"signal_to_noise,omitempty"`
+	LossesFactor  float64 `json:"losses_factor,omitempty"`
+	// Bits, for a survey of mu, are the significant bits of losses that are computed in 16 bits.
+	Bits int `json:"bits,omitempty"`
+	// Warning says why a run with Value may take far more losses than it should, and the remedy.
+	Warning string `json:"warning,omitempty"`
 }
 
 // An Apart is a member whose answer is unlike all others.

@@ -5,6 +5,7 @@ import (
 	"github.com/zofl/zofl/coordinator/internal/policy"
 	"github.com/zofl/zofl/coordinator/internal/presence"
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 	"github.com/zofl/zofl/wire/survey"
 )
@@ -68,8 +69,22 @@ func (c *Core) commitSurvey() {
 		c.proceed()
 	default:
 		e.Fields = fieldsOf(change)
+		c.pauseInVain(&found)
 		c.append(&wire.Record{Kind: wire.KindChange, Change: change}, e)
 	}
+}
+
+// pauseInVain plans a pause after the record of a survey of mu that found differences which are
+// mostly error, because devices compute losses in 16 bits. No round is worth its losses then, and
+// the operator can do something about it. The run goes on from `zofl resume`.
+func (c *Core) pauseInVain(found *survey.Result) {
+	if !found.Vain() || c.halt.Planned != nil {
+		return
+	}
+	c.halt.Planned = &runlog.Pause{After: c.Rounds, Reason: "survey of mu: " + found.Warning +
+		"; then let devices look again by `zofl change mu=auto`, give a number for mu, or go on as it " +
+		"is by `zofl resume`"}
+	c.decide()
 }
 
 // charges names a member whose statistics are of no data, and no longer waits for it.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/zofl/zofl/coordinator/internal/chaintest"
@@ -87,6 +88,41 @@ func answerOf(device int) wire.Scalars {
 	}
 	for _, mu := range survey.Distances() {
 		values = append(values, slope*mu*mu)
+	}
+	return wire.AppendScalars(nil, values...)
+}
+
+// TestPausesInVain: a run whose losses of 16 bits are too coarse for any mu pauses after the survey
+// with the remedy, also for the next coordinator, and goes on when it is resumed. Where noise is as
+// large but no rounding, it goes on by itself.
+func TestPausesInVain(t *testing.T) {
+	for _, unit := range []float32{0x1p-7, 0x1.03p-7} {
+		c := newTestCore(t, methodPlan(t, []string{"mu=auto"}, 1), 1)
+		r := wire.Reply{Kind: wire.Contribution, N: c.N + 1, Tip: c.Hash.Tip(), Loss: 1, Weight: 10,
+			Rest: survey.Answer(survey.Mu), Values: noisyAnswer(unit)}
+		c.Step(1, Input{Kind: InReply, ID: "d0", Frame: r.Append(nil)})
+		c.Step(1, Input{Kind: InAppended, N: c.N + 1})
+		coarse := unit == 0x1p-7
+		if c.Plan.Mu == 0 || (c.halt.Pause != nil) != coarse {
+			t.Fatalf("unit %g: mu %g, pause %+v", unit, c.Plan.Mu, c.halt.Pause)
+		}
+		if coarse && !strings.Contains(c.halt.Pause.Reason, "in float32") {
+			t.Errorf("the reason is %q", c.halt.Pause.Reason)
+		}
+		if c.Step(2, Input{Kind: InResume}); c.halt.Pause != nil || !c.round.open {
+			t.Errorf("unit %g: resumed: pause %+v, open %v", unit, c.halt.Pause, c.round.open)
+		}
+	}
+}
+
+// noisyAnswer answers a survey of mu by losses that are multiples of a unit, and noise.
+func noisyAnswer(unit float32) wire.Scalars {
+	odd, even := []float32{1, 0, 1, 2, 0, 1, 1, 0, 2}, []float32{4, 5, 4, 3, 5, 4, 4, 5, 3}
+	values := []float32{150 * unit}
+	for _, parts := range [][]float32{odd, even} {
+		for _, p := range parts {
+			values = append(values, p*unit)
+		}
 	}
 	return wire.AppendScalars(nil, values...)
 }

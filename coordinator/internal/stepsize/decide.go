@@ -35,7 +35,7 @@ func Decide(p *plan.Plan, rounds uint64, k survey.Kind,
 				again(rounds))
 		}
 	default:
-		found = mu(values)
+		found = mu(values, p.Difference)
 		change.Fields, change.Values.Mu = []uint64{fieldMu}, found.Value
 		if rounds == 0 { // later m and V have slopes in the unit of before
 			measure(p, &found, change)

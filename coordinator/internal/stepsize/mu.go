@@ -40,7 +40,9 @@ var growth = []float64{2, 10}
 // could decide a root mean square alone, and fewer than half of the devices cannot decide a median.
 // A device whose loss at a distance is not finite counts as a device with a = 0 and an infinite b
 // there.
-func mu(values [][]float32) survey.Result {
+//
+// difference is what the run's devices compute at mu: it decides how much of it is error.
+func mu(values [][]float32, difference plan.Difference) survey.Result {
 	s := survey.Result{}
 	var odds, evens []float64
 	for i, at := range survey.Distances() {
@@ -73,7 +75,30 @@ func mu(values [][]float32) survey.Result {
 			"%.2g for an odd part of %.2g", noise[best], odds[best])
 	}
 	s.Value = s.Rows[best].At
+	s.Bits = coarse(values)
+	s.SetSignal(odds[best], wrong(noise, best, difference))
 	return s
+}
+
+// wrong returns how much of a difference at a distance is error. A forward difference has the even
+// part in full. A central one has no curvature, so that the even part at the distance before, where
+// curvature is a hundredth, tells the noise. It has half the error of a forward one if the noise of
+// its two losses is independent.
+func wrong(noise []float64, at int, difference plan.Difference) float64 {
+	if difference != plan.Central {
+		return noise[at]
+	}
+	return noise[max(at-1, 0)] / 2
+}
+
+// coarse returns the significant bits of the losses if most devices compute them in the same 16
+// bits, or 0.
+func coarse(values [][]float32) int {
+	devices := make([]int, len(values))
+	for d, v := range values {
+		devices[d] = survey.Bits(survey.LossesOf(v))
+	}
+	return survey.Coarse(devices)
 }
 
 // Level says whether the answers to a survey of mu show a loss that changes, but to no other value

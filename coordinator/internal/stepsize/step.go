@@ -11,6 +11,13 @@ import (
 // along them.
 const shortest = 4
 
+// unlike is the ratio of two devices' steps from which one of them is likely to be wrong.
+const unlike = 16
+
+// remedy says how to find a better step.
+const remedy = "With more devices or a larger batch, `zofl change step=auto` searches again; " +
+	"`zofl tune --run` tries steps on the run's devices"
+
 // step returns the step a* with the least loss, or the longest step whose loss differs from the
 // least by no more than noise. With F(a) the loss at x - a w at [survey.Lengths], and M devices,
 //
@@ -73,6 +80,8 @@ func step(values [][]float32) (r survey.Result, level bool) {
 	}
 	s := noise(values)
 	if !l.fallsForSure(s) {
+		r.Warning = "no loss along the averaged move is surely lower, so the step may be far too short " +
+			"or too long. " + remedy
 		if r.Value = l.straight(); r.Value > 0 {
 			r.Why = "it is not sure that the loss falls: the longest along which it is straight"
 			return r, false
@@ -88,6 +97,7 @@ func step(values [][]float32) (r survey.Result, level bool) {
 		if unchanged(values, l.longestNear(s)) {
 			r.Why = fmt.Sprintf("%d losses along the averaged move changed nothing, or were higher",
 				len(survey.Lengths())*len(values))
+			r.Warning = ""
 			return r, true
 		}
 	}
@@ -121,7 +131,11 @@ func shorter(a, b survey.Result) survey.Result {
 		return a
 	}
 	if a.Value == 0 || b.Value > 0 && b.Value < a.Value {
-		a = b
+		a, b = b, a
+	}
+	if times := b.Value / a.Value; times >= unlike {
+		a.Warning = fmt.Sprintf("the other of two devices alone would have a step %.3g times as long. ",
+			times) + remedy
 	}
 	a.Why += "; the other of two devices would have another step"
 	return a

@@ -68,12 +68,13 @@ func markOf(e *report.Event, at time.Time) (Mark, bool) {
 	case report.Adopted:
 		m.Kind, m.To, m.Text = Adopted, e.Epoch, e.Record.String()
 	case report.Surveyed:
-		m.Kind, m.Survey, m.Fields, m.Text = Surveyed, e.Survey.Kind, e.Fields, e.Survey.Why
+		m.Kind, m.Survey, m.Fields, m.Text = Surveyed, e.Survey.Kind, e.Fields, e.Survey.Reason()
 		if e.Survey.Value != 0 {
 			m.Text = strconv.FormatFloat(float64(e.Survey.Value), 'g', 4, 32) + ", " + m.Text
 		}
 		m.Attempt, m.Contributors, m.Seconds = e.Attempt, e.Contributors, e.Seconds
-		m.Epsilon = epsilonOf(e)
+		m.Epsilon, m.Warning = epsilonOf(e), e.Survey.Warning
+		m.SignalToNoise, m.LossesFactor = e.Survey.SignalToNoise, e.Survey.LossesFactor
 	case report.Unused:
 		m.Kind, m.ID, m.Text = InVain, e.ID, e.ID+": "+e.Reason
 	case report.Suspected:

@@ -110,6 +110,16 @@ type Mark struct {
 	Contributors uint32  `json:"contributors,omitempty"`
 	Seconds      float64 `json:"seconds,omitempty"`
 	Epsilon      float64 `json:"epsilon,omitempty"`
+	Signal
+	Warning string `json:"warning,omitempty"` // why the value may cost far more losses
+}
+
+// A Signal says how much of a difference at the mu that devices found is a slope's.
+type Signal struct {
+	// SignalToNoise is a slope's part of a difference over its error; 100: that or more; 0: unknown.
+	SignalToNoise float64 `json:"signal_to_noise,omitempty"`
+	// LossesFactor, 1 + 1/SignalToNoise^2, is how many times the losses the error takes.
+	LossesFactor float64 `json:"losses_factor,omitempty"`
 }
 
 // Words describes the mark on one line.

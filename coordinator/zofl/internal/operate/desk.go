@@ -71,6 +71,7 @@ func (d *Desk) Status() Status {
 	status.Tags = d.watch.Rounds().Tags()
 	status.Reported = d.watch.Rounds().LastReported()
 	status.NoFall = cmp.Or(d.watch.Rounds().NotFound(), d.watch.Rounds().NoFall())
+	status.Signal, status.SurveyWarning = d.watch.Rounds().Surveyed()
 	if d.watch.Banned != nil {
 		status.Banned = d.watch.Banned(time.Now())
 	}

@@ -59,8 +59,12 @@ type Status struct {
 	// coordinator closes.
 	Participation *report.Participation `json:"participation,omitempty"`
 
-	Loss       float32     `json:"loss"`
-	NoFall     string      `json:"no_fall,omitempty"`         // why the loss seems not to fall
+	Loss   float32 `json:"loss"`
+	NoFall string  `json:"no_fall,omitempty"` // why the loss seems not to fall
+	history.Signal
+	// SurveyWarning says why the mu or the step that devices found may cost far more losses.
+	SurveyWarning string `json:"survey_warning,omitempty"`
+
 	Privacy    *dp.Budget  `json:"privacy,omitempty"`         // spent by a device in every round
 	Planned    *dp.Budget  `json:"privacy_planned,omitempty"` // what all rounds will spend
 	Evaluation *Evaluation `json:"evaluation,omitempty"`

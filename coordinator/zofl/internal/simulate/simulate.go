@@ -98,6 +98,10 @@ type Found struct {
 	Of    string `json:"of"`              // "mu", "step", "groups" or "sketch"
 	Value Number `json:"value,omitempty"` // of mu and the step
 	Why   string `json:"why"`
+
+	// SignalToNoise and LossesFactor, of mu, are those of [survey.Result].
+	SignalToNoise Number `json:"signal_to_noise,omitempty"`
+	LossesFactor  Number `json:"losses_factor,omitempty"`
 }
 
 // Done reports whether a run came to its end.
@@ -283,7 +287,9 @@ func outcome(ctx context.Context, r *Run, result *fleet.Result, err error) Outco
 			if of == survey.FirstSigma {
 				of = "step" // the field that has it
 			}
-			o.Found = append(o.Found, Found{of, single(f.Value), f.Why})
+			o.Found = append(o.Found, Found{Of: of, Value: single(f.Value), Why: f.Reason(),
+				SignalToNoise: Number(f.SignalToNoise), LossesFactor: Number(f.LossesFactor)})
+			o.warn(f.Warning)
 		}
 		if errors.Is(result.Gradient, fleet.ErrGradient) {
 			o.Warning = result.Gradient.Error()

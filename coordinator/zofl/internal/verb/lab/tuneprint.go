@@ -118,7 +118,10 @@ type TrialLine struct {
 	Queries       uint64   `json:"queries"`
 	Loss          *float64 `json:"loss,omitempty"`
 	Ratio         *float64 `json:"ratio,omitempty"`
-	Outcome       string   `json:"outcome,omitempty"` // "diverged", "paused" or "dropped"
+	// SignalToNoise and LossesFactor, of stage mu, are those of a survey of mu.
+	SignalToNoise float64 `json:"signal_to_noise,omitempty"`
+	LossesFactor  float64 `json:"losses_factor,omitempty"`
+	Outcome       string  `json:"outcome,omitempty"` // "diverged", "paused" or "dropped"
 }
 
 func lineOfTrial(t tune.Trial) TrialLine {
@@ -126,6 +129,7 @@ func lineOfTrial(t tune.Trial) TrialLine {
 		Batch: t.Batch, Rounds: t.Rounds, Queries: t.Queries, Loss: finite(t.Loss)}
 	if t.Stage == "mu" {
 		line.Ratio = finite(t.Ratio)
+		line.SignalToNoise, line.LossesFactor = t.SignalToNoise, t.LossesFactor
 	} else if line.Loss == nil {
 		line.Outcome = outcome(t)
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/zofl/zofl/coordinator/zofl/internal/history"
 	"github.com/zofl/zofl/coordinator/zofl/internal/operate"
 	"github.com/zofl/zofl/coordinator/zofl/internal/terminal"
+	"github.com/zofl/zofl/wire/survey"
 )
 
 // An operator holds the flags of a command to a running coordinator.
@@ -229,6 +230,8 @@ func printStatus(out io.Writer, s *operate.Status) {
 	printParticipation(t, s.Participation)
 	printVectors(t, s)
 	t.AppendRow(table.Row{"loss", lossOf(s)})
+	t.AppendIf(s.SignalToNoise > 0, "signal to noise", signalOf(s))
+	t.AppendIf(s.SurveyWarning != "", "warning", s.SurveyWarning)
 	t.AppendIf(s.NoFall != "", "does not learn", s.NoFall)
 	t.AppendIf(s.Privacy != nil, "privacy spent", s.Privacy)
 	t.AppendIf(s.Planned != nil, "privacy, all rounds", s.Planned)
@@ -255,6 +258,12 @@ func printStatus(out io.Writer, s *operate.Status) {
 	t.AppendRow(table.Row{"dropped frames", droppedOf(s)})
 	t.AppendRows(turnedAwayOf(s))
 	t.Render()
+}
+
+// signalOf says how much of a difference at the run's mu is a slope's.
+func signalOf(s *operate.Status) string {
+	r := survey.Result{SignalToNoise: s.SignalToNoise, LossesFactor: s.LossesFactor}
+	return "of a difference: " + r.Price()
 }
 
 // metricsOf writes metrics, with their names if the evaluation has names.

@@ -180,7 +180,8 @@ func (s *speech) probe() {
 			terminal.Count(s.Steps, "step"), terminal.Count(s.Perturbations, "direction"), whose,
 			s.Distribution, s.Difference)
 		if s.MuAuto > 0 && s.Mu == 0 {
-			s.say("Devices find out how far they probe.")
+			s.say("Devices find out how far they probe; status then says how much of a difference is " +
+				"error, and what that costs.")
 		} else {
 			s.say("It probes %g away.", s.Mu)
 		}
