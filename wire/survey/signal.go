@@ -37,9 +37,9 @@ func (r *Result) Vain() bool { return r.Bits > 0 && r.SignalToNoise > 0 && r.Sig
 
 func (r *Result) remedy() string {
 	if r.Bits > 0 {
-		return fmt.Sprintf("The loss moves in steps of about 2^-%d of its size, as if computed in 16 "+
-			"bits: compute the loss, the residual stream and norms in float32; products of matrices may "+
-			"stay in bfloat16", r.Bits)
+		return fmt.Sprintf("The loss moves in steps of about 2^-%d of its size, as if computed in "+
+			"16 bits: compute the loss, the residual stream and norms in float32; products of "+
+			"matrices may stay in bfloat16", r.Bits)
 	}
 	return "If the loss is computed in 16 bits, compute it, the residual stream and norms in float32 " +
 		"(products of matrices may stay in bfloat16); if it is measured, average more samples in a " +
