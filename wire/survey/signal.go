@@ -41,9 +41,9 @@ func (r *Result) remedy() string {
 			"16 bits: compute the loss, the residual stream and norms in float32; products of "+
 			"matrices may stay in bfloat16", r.Bits)
 	}
-	return "If the loss is computed in 16 bits, compute it, the residual stream and norms in float32 " +
-		"(products of matrices may stay in bfloat16); if it is measured, average more samples in a " +
-		"loss, or give a larger mu"
+	return "If the loss is computed in 16 bits, compute it, the residual stream and norms in " +
+		"float32 (products of matrices may stay in bfloat16); if it is measured, average more " +
+		"samples in a loss, or give a larger mu"
 }
 
 // Price says SignalToNoise and LossesFactor in words, or "" if there are none.
