@@ -15,6 +15,9 @@ static const struct {
     {"sphere, K=3, P=2, amsgrad: zo-adafl", 10},
     {"sphere of one parameter, momentum", 10},
     {"server sgd", 54},
+    {"rank 1: scaffold-1, K=2", 53},
+    {"rank 1: scaffold-2, K=2", 53},
+    {"rank 1: a secret run key, server adam", 54},
     {"server momentum, torch momentum, segments", 54},
     {"server adam, rademacher", 54},
     {"server yogi, prox", 54},
@@ -301,6 +304,10 @@ static int expected(const char *run) {
 static int lacks(const char *run, int field) {
 #if !ZOFL_WITH_NORMAL
 	if (field == F_DISTRIBUTION || field == F_SEGMENTS)
+		return 1;
+#endif
+#if !ZOFL_WITH_LOWRANK
+	if (field == F_DISTRIBUTION && strstr(run, "rank 1"))
 		return 1;
 #endif
 #if !ZOFL_WITH_CMA

@@ -71,7 +71,7 @@ emulator() {
 }
 
 warnings="-Wall -Wextra -Wconversion -Werror"
-common="$warnings -Wno-unused-function -Wno-unknown-pragmas -Os -ffunction-sections -fdata-sections -I$work -I../.."
+common="$warnings -Wno-unused-function -Wno-unknown-pragmas -Os -ffunction-sections -fdata-sections -DZOFL_WITH_LOWRANK=0 -I$work -I../.."
 
 # build BOARD OUTPUT [FLAG...]: the program golden.
 build() {
