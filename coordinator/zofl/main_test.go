@@ -26,55 +26,6 @@ func zofl(t *testing.T, args ...string) (string, error) {
 	return out.String(), err
 }
 
-func TestDemoJSON(t *testing.T) {
-	out, err := zofl(t, "demo", "--method", "decomfl", "--json", "--rounds", "12", "--devices", "3",
-		"--set", "steps=2", "--set", "distribution=rademacher", "--set", "eval_every=5", "--split",
-		"iid")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got map[string]any
-	if err := json.Unmarshal([]byte(out), &got); err != nil {
-		t.Fatalf("%v in %q", err, out)
-	}
-	for key, want := range map[string]any{
-		"method": "decomfl", "rounds": 12.0, "clients": 3.0, "parameters": 7850.0,
-		"queries": 12.0 * 3 * 2 * 2 * 10, "replicas": 4.0, "replicas_agree": true,
-		"ended": "rounds",
-	} {
-		if got[key] != want {
-			t.Errorf("%s = %v, want %v", key, got[key], want)
-		}
-	}
-	for _, key := range []string{"loss", "accuracy", "loss_before", "accuracy_before",
-		"bytes_up_per_client_round", "bytes_down_per_client_round", "seconds"} {
-		if v, ok := got[key].(float64); !ok || v <= 0 {
-			t.Errorf("%s = %v, want a positive number", key, got[key])
-		}
-	}
-}
-
-// TestDemoDense: the vectors of a run make the replay that devices are compared with.
-func TestDemoDense(t *testing.T) {
-	out, err := zofl(t, "demo", "--method", "fedzo-dense", "--rounds", "8", "--devices", "2",
-		"--set", "steps=2", "--set", "perturbations=20", "--set", "step=1e-3")
-	if err != nil || cell(out, "replicas agree") != "true" ||
-		!strings.HasSuffix(cell(out, "test loss"), "; 2.3026 before round 1") {
-		t.Errorf("%v:\n%s", err, out)
-	}
-}
-
-// TestDemoSaysWhatFailed: a demo whose model did not improve reports that, and does not exit with
-// 0.
-func TestDemoSaysWhatFailed(t *testing.T) {
-	out, err := zofl(t, "demo", "--method", "decomfl", "--rounds", "1", "--devices", "2", "--set",
-		"step=1e-18")
-	if cli.ExitCode(err, false) != cli.ExitFailure || !strings.Contains(err.Error(), "no better") ||
-		!strings.Contains(err.Error(), "--rounds") || cell(out, "replicas agree") != "true" {
-		t.Errorf("exit code %d, %v:\n%s", cli.ExitCode(err, false), err, out)
-	}
-}
-
 func TestDemoRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name string
