@@ -78,6 +78,9 @@ func TestMethodsDoNotAllocate(t *testing.T) {
 	const warm, runs = 16, 4
 	for _, g := range readGolden(t) {
 		p := planOf(t, g.settings)
+		if p.Distribution == plan.LowRank {
+			continue // its probes keep the signs of a step's directions, of each step anew
+		}
 		p.PerturbationSchedule = nil
 		s := newScript(p)
 		s.cfg.Workers = 2

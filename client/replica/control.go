@@ -190,7 +190,7 @@ func (r *Replica) correct(dst, older, control []float32, mv *move, terms []prng.
 		return
 	}
 	clear(older)
-	prng.Sum(older, terms[:mv.older], uint32(i))
+	r.generator.sum(older, terms[:mv.older], uint32(i))
 	mathx.Scale(dst, mv.inverse, control)
 	mathx.Axpy(dst, -1, older)
 }

@@ -62,9 +62,13 @@ const workFor = 32 * prng.BlockLen
 const signsFor = 8
 
 // teamFor returns the team for this many direction elements, or nil if the elements are too few to
-// divide among workers.
+// divide among workers. It readies the signs of the pending terms that the team needs for LowRank.
 func (r *Replica) teamFor(elements uint64) *parallel.Team {
-	if r.plan.Distribution == plan.Rademacher {
+	switch r.plan.Distribution {
+	case plan.Rademacher:
+		elements /= signsFor
+	case plan.LowRank:
+		r.factors.load(r)
 		elements /= signsFor
 	}
 	if elements < workFor {

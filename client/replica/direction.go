@@ -16,7 +16,9 @@ type Direction struct {
 	norm  float64 // sphere: squared norm of z
 	root  float32 // subspace: sqrt(1-alpha)
 	coefs [plan.MaxSubspace]float32
-	tau   int // used elements of span: sqrt(alpha) v2[j] for column j of the basis
+	// tau is how many elements of coefs are used, sqrt(alpha) v2[j] for column j of the basis; or
+	// ofRankOne.
+	tau int
 }
 
 // along returns the factor of z in a step of length a along the direction.
@@ -32,11 +34,12 @@ func (d *Direction) along(a float32) float32 {
 
 // Parts returns z, scale, coefs and basis of a direction, for a device that knows the gradient of
 // its loss. Perturb adds mu times the sum below to x, apart from the segments' scales S and the
-// boxes. The parts are valid as long as d is.
+// boxes. The parts are valid as long as d is. [Replica.Fill] and [Replica.Dot] generate z.
 //
 //	scale * z + sum over j of coefs[j] * basis[j]
 func (r *Replica) Parts(d *Direction) (prng.Direction, float32, []float32, [][]float32) {
-	return d.z, d.along(1), d.coefs[:d.tau], r.basis[:d.tau]
+	tau := max(d.tau, 0)
+	return d.z, d.along(1), d.coefs[:tau], r.basis[:tau]
 }
 
 // slope returns the factor of the estimate g*z. On a sphere the factor is d times larger, because
@@ -72,6 +75,8 @@ func (r *Replica) setDirection(d *Direction, n uint64, k, p int, source uint32) 
 	case d.kind == plan.Subspace && r.hasBasis():
 		d.tau, d.root = len(r.basis), root(1-float64(r.plan.SubspaceShare))
 		r.coordinates(d)
+	case d.kind == plan.LowRank:
+		d.tau = ofRankOne
 	}
 }
 

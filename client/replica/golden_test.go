@@ -25,7 +25,8 @@ var goldenFiles = []struct {
 	runs int
 }{{"testdata/golden.txt", 48}, {"testdata/late.txt", 6}, {"testdata/normalized.txt", 11},
 	{"testdata/bits.txt", 6}, {"testdata/adagrad.txt", 2}, {"testdata/svrg.txt", 4},
-	{"testdata/evolution.txt", 6}, {"testdata/subnormal.txt", 12}}
+	{"testdata/evolution.txt", 6}, {"testdata/subnormal.txt", 12},
+	{"testdata/lowrank.txt", 10}}
 
 // A golden run is a plan (JSON settings over basePlan), a number of rounds, and the digest
 // that every replica must have after them.

@@ -184,7 +184,7 @@ func (r *Replica) step(b *parts, terms []prng.Term, coefs []float32, mv *move) {
 // sum sets v to block i of a sum of terms, with their part in the subspace.
 func (r *Replica) sum(v []float32, terms []prng.Term, coefs []float32, hasBasis bool, i int) {
 	clear(v)
-	prng.Sum(v, terms, uint32(i))
+	r.generator.sum(v, terms, uint32(i))
 	if !hasBasis || len(terms) == 0 {
 		return
 	}

@@ -181,6 +181,8 @@ func (f *naive) term(a float32, n uint64, k, q int, source uint32) naiveTerm {
 	t := naiveTerm{z: make([]float32, f.p.Dim), along: a, a: a}
 	prng.Fill(t.z, d, 0)
 	switch {
+	case f.p.Distribution == plan.LowRank:
+		f.multiply(t.z, d)
 	case f.p.Distribution == plan.Sphere:
 		t.a = a * float32(f.p.Dim)
 		t.along = float32(float64(t.a) / math.Sqrt(squares(t.z)))
@@ -231,6 +233,9 @@ func inner(a, b []float32) (s float64) {
 
 // sum returns element i of the sum of terms, in order, eight signs together.
 func (f *naive) sum(terms []naiveTerm, i int) (v float32) {
+	if f.p.Distribution == plan.LowRank {
+		return halves(terms, i)
+	}
 	for j := 0; j < len(terms); {
 		group := 1
 		if f.p.Distribution == plan.Rademacher && len(terms)-j >= 8 {
@@ -252,6 +257,39 @@ func (f *naive) sum(terms []naiveTerm, i int) (v float32) {
 			a += float32(t.a * t.coefs[c])
 		}
 		v += float32(a * f.basis[c][i])
+	}
+	return v
+}
+
+// multiply sets z to a direction of rank 1: over a matrix, signs of rows times signs of columns.
+func (f *naive) multiply(z []float32, d prng.Direction) {
+	d.Domain, d.Dist = 5, prng.Rademacher
+	signs := make([]float32, 2*len(z)+len(f.p.Segments))
+	prng.Fill(signs, d, 0)
+	for _, s := range f.p.Segments {
+		a, columns := []float32{1}, int(s.Len)
+		if s.Rows > 0 {
+			a, columns = signs[:s.Rows], columns/int(s.Rows)
+			signs = signs[s.Rows:]
+		}
+		for i := range int(s.Len) {
+			z[i] = a[i/columns] * signs[i%columns]
+		}
+		z, signs = z[s.Len:], signs[columns:]
+	}
+}
+
+// halves returns element i of a sum of terms of rank 1: of each eight terms, first the sums of the
+// first and of the last four. Terms that the last eight lack are +0.
+func halves(terms []naiveTerm, i int) (v float32) {
+	for len(terms) > 0 {
+		var c [8]float32
+		n := min(len(terms), len(c))
+		for j, t := range terms[:n] {
+			c[j] = t.along * t.z[i]
+		}
+		v += (c[0] + c[1] + c[2] + c[3]) + (c[4] + c[5] + c[6] + c[7])
+		terms = terms[n:]
 	}
 	return v
 }

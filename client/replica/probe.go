@@ -68,9 +68,9 @@ func (r *Replica) probeRange(p *probe, at, end int) {
 		s := r.segments[r.segments.At(at)]
 		to := min(s.End, end)
 		if to < end {
-			to -= to % prng.BlockLen
+			to -= to % r.generator.unit
 		}
-		if at%prng.BlockLen == 0 && at < to {
+		if at%r.generator.unit == 0 && at < to {
 			r.probeBlocks(p, at, to, float32(p.mu*s.Mu))
 		} else {
 			to = min(end, at-at%prng.BlockLen+prng.BlockLen)
@@ -88,10 +88,15 @@ func (r *Replica) clipProbe(p *probe, at, end int) {
 	}
 }
 
-// probeBlocks probes elements [at, to), which begin at the start of a block and share one factor.
+// probeBlocks probes elements [at, to), which begin at the start of a block, except with LowRank,
+// and share one factor.
 func (r *Replica) probeBlocks(p *probe, at, to int, a float32) {
 	if p.z.tau == 0 {
 		p.blocks(at, to, a)
+		return
+	}
+	if p.z.tau == ofRankOne {
+		r.factors.probe(p, at, to, a)
 		return
 	}
 	// The loop goes block by block, so that the output is still in the CPU's cache when probeSubspace

@@ -117,6 +117,8 @@ type Replica struct {
 	first      []byte    // record 1
 	plan       plan.Plan // with all changes so far
 	transport  transport // the plan's
+	generator  generator // of its directions
+	factors    *factors  // LowRank
 	afterRound []func()  // called after each round, as the plan needs
 	rounds     uint64    // rounds applied
 	epoch      uint64

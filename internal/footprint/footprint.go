@@ -25,7 +25,8 @@ type Device struct {
 func Bytes(p *plan.Plan, d Device) uint64 {
 	blocks := Scratch(p) * uint64(max(d.Workers, 1))
 	transit := transitBytes(p) // fetched
-	n := 4*Vectors(p)*p.Dim + 4*prng.BlockLen*blocks + poolBytes(p) + transit + evolutionBytes(p, d)
+	n := 4*Vectors(p)*p.Dim + 4*prng.BlockLen*blocks + poolBytes(p) + transit +
+		evolutionBytes(p, d) + signBytes(p)
 	switch {
 	case d.Passive:
 		return n + 4*uint64(p.Features)

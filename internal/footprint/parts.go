@@ -134,3 +134,25 @@ func evolutionBytes(p *plan.Plan, d Device) uint64 {
 	}
 	return (12*candidates + 8*vectors) * p.Dim
 }
+
+// signBytes returns the bytes of the signs of LowRank: a byte for each factor and eight terms of the
+// moves that a replica applies at once, and a bit for each factor of a step's directions. A replica
+// bounds the former by 32 MiB, unless one round alone has more.
+func signBytes(p *plan.Plan) uint64 {
+	if p.Distribution != plan.LowRank {
+		return 0
+	}
+	const most, moves, terms, groupLen = 32 << 20, 64, 4096, 8
+	factors := uint64(8) // padding
+	for _, s := range p.Segments {
+		factors += s.Rows + s.Columns()
+	}
+	steps, perturbations := uint64(p.Steps), uint64(p.MaxPerturbations())
+	round := perturbations
+	if p.Transport == plan.Relay {
+		round *= uint64(p.Target)
+	}
+	round = steps * ((round + groupLen - 1) / groupLen) * factors
+	batch := min(most, (terms/groupLen+moves*(steps+1))*factors)
+	return max(round, batch) + perturbations*factors/8
+}

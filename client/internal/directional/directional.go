@@ -145,7 +145,7 @@ func (p *Projector) piece(_, i int) {
 		g := p.g[at:min(at+prng.BlockLen, len(p.g))]
 		for j := range p.z {
 			z, _, _, _ := p.r.Parts(&p.z[j])
-			sums[j] += prng.Dot(g, z, uint32(b)) - p.outside(z, at, at+len(g))
+			sums[j] += p.r.Dot(g, z, uint32(b)) - p.outside(z, at, at+len(g))
 		}
 	}
 }

@@ -35,7 +35,7 @@ func (p *Projector) outside(z prng.Direction, at, end int) (sum float64) {
 	}
 	var buffer [prng.BlockLen]float32
 	block := buffer[:end-at]
-	prng.Fill(block, z, uint32(at/prng.BlockLen))
+	p.r.Fill(block, z, uint32(at/prng.BlockLen))
 	s := p.spanOf(at)
 	for _, i := range edges {
 		for i >= s.end {
@@ -61,7 +61,7 @@ func (p *Projector) spanOf(i int) *span {
 // for direction z. Several goroutines may call Tangent at once.
 func (p *Projector) Tangent(u []float32, off int, r *replica.Replica, z *replica.Direction) {
 	address, scale, coefs, basis := r.Parts(z)
-	fillFrom(u, off, address)
+	fillFrom(r, u, off, address)
 	mathx.Scale(u, scale, u)
 	for j, c := range coefs {
 		mathx.Axpy(u, c, basis[j][off:off+len(u)])
@@ -83,13 +83,13 @@ func (p *Projector) Tangent(u []float32, off int, r *replica.Replica, z *replica
 }
 
 // fillFrom sets u to elements off, off+1, ... of z.
-func fillFrom(u []float32, off int, z prng.Direction) {
+func fillFrom(r *replica.Replica, u []float32, off int, z prng.Direction) {
 	if skip := off % prng.BlockLen; skip > 0 && len(u) > 0 {
 		var block [prng.BlockLen]float32
 		n := min(len(u), prng.BlockLen-skip)
-		prng.Fill(block[:skip+n], z, uint32(off/prng.BlockLen))
+		r.Fill(block[:skip+n], z, uint32(off/prng.BlockLen))
 		copy(u, block[skip:skip+n])
 		u, off = u[n:], off+n
 	}
-	prng.Fill(u, z, uint32(off/prng.BlockLen))
+	r.Fill(u, z, uint32(off/prng.BlockLen))
 }

@@ -34,7 +34,10 @@ func quotient(p *plan.Plan, f *slopes, x []float32, n uint64, k, q int, source u
 		Source: source, Domain: prng.Directions, Dist: p.Distribution.Elements(),
 	}
 	prng.Fill(z, a, 0)
-	if p.Distribution == plan.Sphere {
+	switch p.Distribution {
+	case plan.LowRank:
+		z = rankOne(p, a)
+	case plan.Sphere:
 		norm = math.Sqrt(prng.SquaredNorm(a, uint64(len(x))))
 	}
 	at := func(mu float64) float64 {
@@ -49,6 +52,33 @@ func quotient(p *plan.Plan, f *slopes, x []float32, n uint64, k, q int, source u
 		return (at(tiny) - at(-tiny)) / (2 * tiny)
 	}
 	return (at(tiny) - at(0)) / tiny
+}
+
+// rankOne returns direction a of rank 1, from its definition.
+func rankOne(p *plan.Plan, a prng.Direction) (z []float32) {
+	a.Domain = 5
+	signs := make([]float32, 2*p.Dim)
+	prng.Fill(signs, a, 0)
+	for _, s := range p.Layout() {
+		if s.Rows == 0 {
+			z, signs = append(z, signs[:s.Len]...), signs[s.Len:]
+			continue
+		}
+		columns := s.Len / s.Rows
+		for i := range s.Rows {
+			for j := range columns {
+				z = append(z, signs[i]*signs[s.Rows+j])
+			}
+		}
+		signs = signs[s.Rows+columns:]
+	}
+	return z
+}
+
+// matrixOf makes segments, of which the second is a matrix, and directions of rank 1.
+func matrixOf(p *plan.Plan) {
+	segmentsOf(p)
+	p.Segments[1].Rows, p.Distribution = 2, plan.LowRank
 }
 
 // isSlope compares a scalar with the reference.
@@ -66,6 +96,7 @@ var slopePlans = map[string]func(*plan.Plan){
 	"rademacher": func(p *plan.Plan) { p.Distribution = plan.Rademacher },
 	"sphere":     func(p *plan.Plan) { p.Distribution = plan.Sphere },
 	"segments":   segmentsOf,
+	"rank 1":     matrixOf,
 	"segments of a sphere, forward": func(p *plan.Plan) {
 		segmentsOf(p)
 		p.Distribution, p.Difference = plan.Sphere, plan.Forward
@@ -119,10 +150,14 @@ func TestSlopesAreLimitsOfDifferences(t *testing.T) {
 // box.
 func TestSlopesInBoxes(t *testing.T) {
 	for _, difference := range []string{"forward", "central"} {
-		for _, distribution := range []string{"normal", "sphere", "rademacher"} {
+		for distribution, edit := range map[plan.Distribution]func(*plan.Plan){
+			plan.Normal: segmentsOf, plan.Sphere: segmentsOf, plan.Rademacher: segmentsOf,
+			plan.LowRank: matrixOf,
+		} {
 			p := densePlan(t, "fedzo-dense", testDim, "steps=1", "perturbations=9", "rule=sgd",
-				"difference="+difference, "distribution="+distribution)
-			segmentsOf(p)
+				"difference="+difference)
+			p.Distribution = distribution
+			edit(p)
 			p.Boxes = []plan.Box{{Low: -0.1, High: 0.25}, {Low: -0.2, High: 0.1}}
 			f := newSlopes(testDim, 0, 1)
 			for _, o := range slopesOf(f) {

@@ -1,0 +1,148 @@
+package replica
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/prng"
+)
+
+// matrices returns a plan with directions of rank 1 over matrices and vectors of 9000 parameters or
+// more.
+func matrices(more uint64) *plan.Plan {
+	p := basePlan()
+	p.Distribution = plan.LowRank
+	p.Segments = []plan.Segment{
+		{Name: "a", Len: 6000, Rows: 40, MuScale: 2},
+		{Name: "b", Len: 7},
+		{Name: "c", Len: 2993 + more - more%2993, Rows: 41, MuScale: 0.5, StepScale: 3},
+	}
+	for _, s := range p.Segments {
+		p.Dim += s.Len
+	}
+	p.Dim--
+	return p
+}
+
+// Probes of directions of rank 1 are x plus or minus mu times the direction that the naive replica
+// makes, in whole vectors and in parts, of one direction and of all, for any number of workers.
+func TestProbesOfRankOne(t *testing.T) {
+	p := matrices(0)
+	for _, workers := range []int{0, 3} {
+		s := newScript(p)
+		s.round(1)
+		s.cfg.Workers = workers
+		r := New(s.cfg)
+		for _, b := range s.records {
+			mustApply(t, r, b)
+		}
+		f, x := newNaive(s), r.Params()
+		z := r.Directions(nil, 3, 1, 0, 3, prng.Slot(2))
+		for q := range z {
+			term := f.term(1, 3, 1, q, prng.Slot(2))
+			plus, minus := make([]float32, len(x)), make([]float32, len(x))
+			for i := range x {
+				a := float32(0.25 * scaleOfMu(p, i))
+				plus[i], minus[i] = x[i]+float32(a*term.z[i]), x[i]-float32(a*term.z[i])
+			}
+			for _, part := range [][2]int{{0, len(x)}, {5990, 6010}, {4096, 8192}, {17, 8999}} {
+				got := make([]float32, part[1]-part[0])
+				for mu, want := range map[float32][]float32{0.25: plus, -0.25: minus} {
+					r.Perturb(got, x, part[0], mu, &z[q])
+					if !slices.Equal(got, want[part[0]:part[1]]) {
+						t.Errorf("direction %d, %v workers, mu %v, elements %v", q, workers, mu, part)
+					}
+				}
+			}
+			points := Points{X: x, Mu: 0.25, Z: z, Central: true}
+			dst := make([][]float32, points.Len())
+			dst[2*q], dst[2*q+1] = make([]float32, len(x)), make([]float32, len(x))
+			r.PerturbAll(dst, 0, len(x), &points)
+			if !slices.Equal(dst[2*q], plus) || !slices.Equal(dst[2*q+1], minus) {
+				t.Errorf("direction %d, %v workers: PerturbAll", q, workers)
+			}
+		}
+	}
+}
+
+func scaleOfMu(p *plan.Plan, i int) float32 {
+	for _, s := range p.Layout() {
+		if i < int(s.Len) {
+			return s.MuScale
+		}
+		i -= int(s.Len)
+	}
+	return 1
+}
+
+// TestPartsOfRankOne: Fill and Dot are the direction of a probe, as an app that differentiates
+// takes it.
+func TestPartsOfRankOne(t *testing.T) {
+	s := newScript(matrices(0))
+	r := New(s.cfg)
+	mustApply(t, r, s.records[0])
+	d := r.Direction(2, 0, 1, prng.Shared)
+	z, scale, coefs, _ := r.Parts(&d)
+	want := newNaive(s).term(1, 2, 0, 1, prng.Shared).z
+	got, g, product := make([]float32, 4096), make([]float32, 4096), 0.0
+	r.Fill(got, z, 1)
+	for i := range g {
+		g[i] = s.random.float()
+		product += float64(g[i]) * float64(want[4096+i])
+	}
+	if scale != 1 || len(coefs) > 0 || !slices.Equal(got, want[4096:8192]) {
+		t.Errorf("scale %v, %d coefficients, or other elements", scale, len(coefs))
+	}
+	if dot := r.Dot(g, z, 1); math.Abs(dot-product) > 1e-6*math.Abs(product) {
+		t.Errorf("product %v, want %v", dot, product)
+	}
+}
+
+// Many pending moves with many signs come to the state that one record after another has, for any
+// number of workers: the batch is cut where signs would take too much memory.
+func TestBatchesOfRankOne(t *testing.T) {
+	p := matrices(40 * 2993)
+	p.Steps, p.Perturbations, p.Rule, p.Beta = 2, 9, plan.Momentum, 0.5
+	s := newScript(p)
+	for n := range uint64(6) {
+		s.round(n + 1)
+	}
+	want := New(s.cfg)
+	for _, b := range s.records {
+		mustApply(t, want, b)
+	}
+	for _, test := range []struct{ workers, moves, terms int }{
+		{0, maxMoves, maxTerms}, {3, maxMoves, maxTerms}, {2, 2, maxTerms}, {0, maxMoves, 40}, {2, 1, 1},
+	} {
+		t.Run(fmt.Sprint(test), func(t *testing.T) {
+			s.cfg.Workers = test.workers
+			r := New(s.cfg)
+			mustApply(t, r, s.records[0])
+			r.generator.moves, r.generator.terms = test.moves, test.terms
+			if _, err := r.ApplyAll(s.records[1:]); err != nil {
+				t.Fatal(err)
+			}
+			if r.Digest() != want.Digest() {
+				t.Error("another state")
+			}
+		})
+	}
+}
+
+// The signs of pending moves stay within their bound, however many factors a direction has.
+func TestSignsOfPendingMoves(t *testing.T) {
+	for _, rows := range []uint64{2, 500, 200_000} {
+		p := basePlan()
+		p.Distribution, p.Steps = plan.LowRank, 3
+		p.Segments = []plan.Segment{{Name: "a", Len: 2 * rows, Rows: rows}}
+		f := newFactors(p)
+		g := f.generator(p)
+		groups := g.terms/groupLen + g.moves*(int(p.Steps)+1)
+		if most := groups * (f.layout.Factors() + 8); g.moves < 1 || g.terms < 1 || most > 34<<20 {
+			t.Errorf("%d rows: %d moves, %d terms, up to %d bytes", rows, g.moves, g.terms, most)
+		}
+	}
+}
