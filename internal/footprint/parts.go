@@ -135,9 +135,9 @@ func evolutionBytes(p *plan.Plan, d Device) uint64 {
 	return (12*candidates + 8*vectors) * p.Dim
 }
 
-// signBytes returns the bytes of the signs of LowRank: a byte for each factor and eight terms of the
-// moves that a replica applies at once, and a bit for each factor of a step's directions. A replica
-// bounds the former by 32 MiB, unless one round alone has more.
+// signBytes returns the bytes of the signs of LowRank: a byte for each factor and eight terms of
+// the moves that a replica applies at once, and a bit for each factor of a step's directions. A
+// replica bounds the former by 32 MiB, unless one round alone has more.
 func signBytes(p *plan.Plan) uint64 {
 	if p.Distribution != plan.LowRank {
 		return 0
