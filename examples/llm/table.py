@@ -32,7 +32,7 @@ DEVICES, ASKED, EACH, TEST, BATCH = 8, 2, 256, 872, 32
 FLEET = {"members": DEVICES, "target": ASKED, "quorum": ASKED}
 ALONE = {"members": 1, "target": 1, "quorum": 1}
 # The preset, its fields beside the protocol's, and the rounds for each of --rounds. Of DeComFL we
-# tried the step 0.3, which was slow, and 3, which went to and fro; MeZO's is as much shorter as it
+# tried the step 0.3, which was slow, and 3 and 10, which went to and fro; MeZO's is as much shorter as it
 # averages fewer directions, and untried. Others: --set step=0.3
 METHODS = {
     "mezo": ("mezo", {**ALONE, "step": 0.05}, 5.5),
