@@ -10,8 +10,8 @@ import (
 )
 
 // Patience is the longest time that a test waits for one event. Only a failing test waits that
-// long.
-const Patience = 2 * time.Minute
+// long: machines may be busy, and the race detector slow.
+const Patience = 6 * time.Minute
 
 // A Text is the output of a command so far. One goroutine may write while others read. The zero
 // Text is empty.
