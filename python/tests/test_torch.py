@@ -280,6 +280,27 @@ def test_a_failing_loss_restores_the_tensors(zofl: Path, caplog: pytest.LogCaptu
 
 
 @pytest.mark.usefixtures("zofl")
+def test_directions_of_rank_1() -> None:
+    """The plan knows which tensors are matrices, and a module has to have the same ones."""
+    net = torch.nn.Sequential(torch.nn.Linear(6, 80), torch.nn.Tanh(), torch.nn.Linear(80, 3))
+    plan = zofl.torch.plan(net, run="low", preset="decomfl", members=1, rounds=3, step=0.1, mu=0.01,
+                           distribution="lowrank")
+    assert [s.get("rows", 0) for s in plan["segments"]] == [0, 80, 0, 3]
+    x = torch.ones(4, 6)
+    with zofl.serve(plan) as server:
+        result = zofl.torch.Device(server.url, dict(plan), "pi-1", net,
+                                   loss=lambda model: (model(x) ** 2).mean()).run()
+    assert result.ended and net[0].weight.flatten().tolist() == result.model[80:560].tolist()
+    net[2] = torch.nn.Linear(120, 2)  # as many parameters, in other rows
+    with pytest.raises(zofl.UsageError, match="2.bias has the shape"):
+        zofl.torch.Device(server.url, plan, "pi-1", torch.nn.Sequential(*net), loss=len, train="*")
+    net[2] = torch.nn.Linear(80, 3)
+    net[0].weight = torch.nn.Parameter(torch.ones(6, 80))
+    with pytest.raises(zofl.UsageError, match=r"0.weight has the shape \(6, 80\).* and 80 rows"):
+        zofl.torch.Device(server.url, plan, "pi-1", torch.nn.Sequential(*net), loss=len, train="*")
+
+
+@pytest.mark.usefixtures("zofl")
 def test_minimize_metrics_and_gradients() -> None:
     model, data = head(), rows()
 
