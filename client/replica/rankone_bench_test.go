@@ -1,0 +1,86 @@
+//go:build unix
+
+package replica
+
+import (
+	"fmt"
+	"syscall"
+	"testing"
+
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/wire"
+)
+
+// languageModel returns the segments of a language model of 134.5 million parameters, SmolLM2's.
+func languageModel() (segments []plan.Segment) {
+	add := func(rows, columns uint64) {
+		name := fmt.Sprint("s", len(segments))
+		segments = append(segments, plan.Segment{Name: name, Len: max(rows, 1) * columns, Rows: rows})
+	}
+	const width, middle, heads = 576, 1536, 192
+	add(49152, width)
+	for range 30 {
+		for _, rows := range []uint64{width, heads, heads, width, middle, middle} {
+			add(rows, width)
+		}
+		add(width, middle)
+		add(0, width)
+		add(0, width)
+	}
+	add(0, width)
+	return segments
+}
+
+// BenchmarkCatchUp applies records of ten contributors with 19 directions of their own to a
+// language model, by the rule normalized, and reports how long the processor takes for 30,000
+// directions, on one core. It needs 1.1 GB.
+func BenchmarkCatchUp(b *testing.B) {
+	const contributors, perturbations, atOnce = 10, 19, 8
+	for _, dist := range []plan.Distribution{plan.LowRank, plan.Rademacher} {
+		b.Run(dist.String(), func(b *testing.B) {
+			p := planOf(b, `{"dim":28938,"perturbations":19,"difference":"forward","sharing":"per-client",`+
+				`"transport":"relay","step":0.12,"server_rule":"normalized","server_beta1":0.9,`+
+				`"server_beta2":0.99,"server_decay":0.03}`)
+			p.Distribution, p.Segments, p.Dim = dist, languageModel(), 0
+			for _, s := range p.Segments {
+				p.Dim += s.Len
+			}
+			s := newScript(p)
+			r := New(s.cfg)
+			mustApply(b, r, s.records[0])
+			round, took := uint64(0), 0.0
+			for b.Loop() {
+				s.records = s.records[:0]
+				for range atOnce {
+					round++
+					record := wire.Round{Round: round, StepSize: 0.12, Perturbations: perturbations,
+						Contributors: contributors}
+					for slot := range uint32(contributors) {
+						record.Terms = append(record.Terms, wire.Term{Source: prng.Slot(slot),
+							Scalars: s.random.scalars(perturbations)})
+					}
+					s.add(record)
+				}
+				start := processorSeconds(b)
+				if n, err := r.ApplyAll(s.records); err != nil {
+					b.Fatal(n, err)
+				}
+				r.Params() // applies what is pending
+				took += processorSeconds(b) - start
+			}
+			directions := float64(b.N) * atOnce * contributors * perturbations
+			b.ReportMetric(took*30_000/directions, "s/30000")
+			b.ReportMetric(directions*float64(p.Dim)/took/1e9, "G/s")
+		})
+	}
+}
+
+// processorSeconds returns the time that this process used of processors: others use them too.
+func processorSeconds(b *testing.B) float64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
