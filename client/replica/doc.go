@@ -45,6 +45,8 @@
 //	prox           none; a pass over x and its start a step
 //	sphere         a pass over each direction for its norm, made once by a device that
 //	               probed it
+//	lowrank        a byte for each factor and eight pending terms, 32 MiB unless a round
+//	               alone has more, and a bit for each factor of a step's directions
 //	cma            d^2+d, of limited (5+3 ln d) d, with boxes 1 d more; a record takes
 //	               d^2 products a candidate, twice
 //	subspace       2 tau d; tau passes over d a step and a probe, and tau^2 products
