@@ -31,11 +31,11 @@ func TestPlanOfRank1(t *testing.T) {
 		says string
 	}{
 		{layers, "64 0 10 0 0 0",
-			"1029 random a direction, for 50923 parameters: 2 of 6 segments are matrices"},
+			"1029 a direction, for 50923 parameters: 2 of 6 segments are matrices"},
 		{[]string{"--initial", file}, "0 40 0 30 0",
-			"1170 random a direction, for 3430 parameters: 2 of 5 segments are matrices"},
+			"1170 a direction, for 3430 parameters: 2 of 5 segments are matrices"},
 		{[]string{"--initial", one}, "80",
-			"130 random a direction, for 4000 parameters: 1 of 1 segment is a matrix"},
+			"130 a direction, for 4000 parameters: 1 of 1 segment is a matrix"},
 	} {
 		for _, s := range readPlan(t, c.args...).Segments {
 			if s.Rows != 0 {

@@ -31,6 +31,6 @@ func signsText(p *plan.Plan) string {
 	if matrices == 1 {
 		are = "is a matrix"
 	}
-	return fmt.Sprintf("%d random a direction, for %s: %d of %s %s", signsOf(p),
+	return fmt.Sprintf("%d a direction, for %s: %d of %s %s", signsOf(p),
 		terminal.Count(p.Dim, "parameter"), matrices, terminal.Count(len(p.Segments), "segment"), are)
 }
