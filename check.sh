@@ -34,9 +34,10 @@
 #   ./check.sh nightly  beside all, what seldom finds anything that all does not: the papers'
 #                     experiments; golden vectors also on riscv64, arm v7 and GOAMD64=v3 with
 #                     assembly, where all looks for fused operations and has devices in a run;
-#                     client/mobile on arm v7 and arm64, and for Android on 32 bits and amd64; seeds
-#                     by the thousand; the core in C with 32 bits, at other levels of optimization,
-#                     under a memory sanitizer, and on more boards.
+#                     client/mobile on arm v7 and arm64, and for Android on 32 bits and amd64; the
+#                     examples for sensors and Raspberry Pis on emulated ones; seeds by the
+#                     thousand; the core in C with 32 bits, at other levels of optimization, under a
+#                     memory sanitizer, and on more boards.
 #
 # A test that takes minutes, by itself or by the race detector, looks at testing.Short, or is in a
 # file that is built without race, and so are those of programs that run others. Where tests run
@@ -390,10 +391,7 @@ elsewhere() {
 	add "seeds, raced" env CGO_ENABLED=1 \
 		go -C testing test -vet=off -race -count=1 ./fleet/simulation -seeds 150
 	add "devices of other architectures in one run" \
-		env ZOFL_QEMU=1 go -C testing test -vet=off -count=1 \
-		-run '^Test(MixedArchitectures|SensorProcessors)$' ./fleet
-	add "a device on the processors of Raspberry Pis" \
-		env ZOFL_QEMU=1 go test -vet=off -count=1 -run '^TestDevices$' ./examples/raspberrypi
+		env ZOFL_QEMU=1 go -C testing test -vet=off -count=1 -run '^TestMixedArchitectures$' ./fleet
 	add "golden vectors on s390x" golden GOARCH=s390x -- qemu-s390x-static
 	add "golden vectors on arm v6" golden GOARCH=arm GOARM=6 -- qemu-arm-static -cpu arm1176
 	add "golden vectors on arm64" golden GOARCH=arm64 -- qemu-aarch64-static
@@ -434,6 +432,10 @@ sweeps() {
 	add "the core in C, swept" c/test/run.sh sweep
 	add "the core in C on more boards" c/test/boards/run.sh m3 m4 m33
 	add "more architectures of phones and Raspberry Pis" testing/mobile/qemu.sh rest
+	add "sensor agents of other architectures" \
+		env ZOFL_QEMU=1 go -C testing test -vet=off -count=1 -run '^TestSensorProcessors$' ./fleet
+	add "a device on the processors of Raspberry Pis" \
+		env ZOFL_QEMU=1 go test -vet=off -count=1 -run '^TestDevices$' ./examples/raspberrypi
 	[ "$host" != amd64 ] || add "golden vectors on amd64 v3" golden GOAMD64=v3
 	add "golden vectors on riscv64" golden GOARCH=riscv64 -- qemu-riscv64-static
 	add "golden vectors on arm v7" golden GOARCH=arm GOARM=7 -- qemu-arm-static
