@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -32,6 +34,27 @@ func (l *liarBus) Request(ctx context.Context, subject string, data []byte) ([]b
 		data = r.Append(nil)
 	}
 	return l.Bus.Request(ctx, subject, data)
+}
+
+// A waitingBus is the bus of a device that helps to unmask after the liar has told its lie: the
+// coordinator takes the first answers that suffice, and hears no others.
+type waitingBus struct {
+	bus.Bus
+	step string
+	told <-chan struct{}
+}
+
+// Request sends what the device says.
+func (w *waitingBus) Request(ctx context.Context, subject string, data []byte) ([]byte, error) {
+	r, err := secagg.DecodeRequest(data)
+	if err == nil && subject == w.step && r.Step == secagg.StepUnmask {
+		select {
+		case <-w.told:
+			time.Sleep(10 * time.Millisecond) // the lie is on its way
+		case <-time.After(time.Second): // the coordinator did not ask the liar
+		}
+	}
+	return w.Bus.Request(ctx, subject, data)
 }
 
 // flips returns a lie: in a step, one byte is false.
@@ -69,11 +92,12 @@ func TestFalseDealer(t *testing.T) {
 		}
 	}
 	for what, lie := range lies {
-		t.Run(what, func(t *testing.T) { falseDealer(t, lie) })
+		t.Run(what, func(t *testing.T) { falseDealer(t, lie, what == "false answers") })
 	}
 }
 
-func falseDealer(t *testing.T, lie func(r *secagg.Request)) {
+// falseDealer runs the devices. If first is true the liar is the first that helps to unmask.
+func falseDealer(t *testing.T, lie func(r *secagg.Request), first bool) {
 	const n, dim, rounds, liar = 7, 10, 15, "d3"
 	p := testPlan(t, "masked", dim, n, rounds)
 	p.Secure, p.MaxScalar, p.Bound, p.Quorum, p.Weights = 1, 1000, 0, 6, plan.Equal
@@ -84,11 +108,21 @@ func falseDealer(t *testing.T, lie func(r *secagg.Request)) {
 	for i := range n {
 		conns = append(conns, l.connect(fmt.Sprintf("d%d", i)))
 	}
+	told := make(chan struct{})
+	tell := sync.OnceFunc(func() { close(told) })
 	clients := l.devices("masked", conns, dim, func(c *client.Config) {
 		c.RunKey = secret
-		if c.ID == liar {
-			c.Bus = &liarBus{bus.NATS(c.Conn), subjects.Step("masked", liar), lie}
-			c.Conn = nil
+		step := subjects.Step("masked", c.ID)
+		switch {
+		case c.ID == liar:
+			c.Bus, c.Conn = &liarBus{bus.NATS(c.Conn), step, func(r *secagg.Request) {
+				lie(r)
+				if r.Step == secagg.StepUnmask {
+					tell()
+				}
+			}}, nil
+		case first:
+			c.Bus, c.Conn = &waitingBus{bus.NATS(c.Conn), step, told}, nil
 		}
 	})
 	l.agree("masked", clients)

@@ -154,6 +154,39 @@ func TestFalseAnswers(t *testing.T) {
 	}
 }
 
+// TestFalseAnswerFirst: the false answer of the last slot is the first one. With as few answers as
+// the threshold no secret fits; with one more those of all other slots do. The liar is named all
+// the same.
+func TestFalseAnswerFirst(t *testing.T) {
+	const liar = 19
+	f := at(t, 7, secagg.StepUnmask)
+	for i, slot := range append([]uint32{liar}, f.round.Members[:4]...) {
+		b, err := f.answer(slot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if slot == liar {
+			for j := range b {
+				b[j]++
+			}
+		}
+		if err := f.server.Take(secagg.StepUnmask, slot, b); err != nil {
+			t.Fatal(err)
+		}
+		if enough := f.server.Enough(); enough != (i == 4) {
+			t.Fatalf("enough after %d answers: %v", i+1, enough)
+		}
+	}
+	if err := f.server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f.wantSum(f.round.Members)
+	named := func(fault secagg.Fault) bool { return fault.Owner == liar && len(fault.By) == 0 }
+	if got := f.server.Faults(); !slices.ContainsFunc(got, named) {
+		t.Errorf("faults %v, want one of %d alone", got, liar)
+	}
+}
+
 func sameFault(a, b secagg.Fault) bool { return a.Owner == b.Owner && slices.Equal(a.By, b.By) }
 
 // TestRefuse: a device says once, in a step in which it got something from the others, whose keys,

@@ -49,6 +49,7 @@ func (s *Server) found(last bool) bool {
 			continue
 		}
 		if s.tried[i] < s.have[i] && (last || s.due(i)) {
+			w.doubt = w.doubt || s.tried[i] > 0 // with fewer shares, one was false
 			s.tried[i] = s.have[i]
 			s.secrets[i] = s.solve(i, &w)
 		}
