@@ -18,8 +18,7 @@
 #                     golden vectors on amd64, GOAMD64=v3 and 386; no fused multiply-add
 #                     in v3 code; the core in C: no warning, all vectors, nothing that a board
 #                     lacks.
-#   ./check.sh all    also the race detector over programs and whole fleets; long tests: processes
-#                     that are killed, releases, the example in
+#   ./check.sh all    also long tests: processes that are killed, whole fleets, the example in
 #                     a browser; whether tests compile for Windows and macOS; golden vectors
 #                     under qemu on arm64, arm v6 and s390x, the disassembly of these and others;
 #                     more of the simulator's seeds; a run that mixes architectures, whole runs
@@ -31,8 +30,9 @@
 #                     vectors in WebAssembly, and devices in tabs of Chromium; the dashboard and
 #                     the site of docs, looked at in Chromium; the core in C by other compilers,
 #                     under sanitizers, elsewhere, compared with Go on random runs, and fuzzed.
-#   ./check.sh nightly  beside all, what seldom finds anything that all does not: the papers'
-#                     experiments; golden vectors also on riscv64, arm v7 and GOAMD64=v3 with
+#   ./check.sh nightly  beside all, what seldom finds anything that all does not: the race detector
+#                     over programs and whole fleets; the papers' experiments; whole releases;
+#                     golden vectors also on riscv64, arm v7 and GOAMD64=v3 with
 #                     assembly, where all looks for fused operations and has devices in a run;
 #                     client/mobile on arm v7 and arm64, and for Android on 32 bits and amd64; the
 #                     examples for sensors and Raspberry Pis on emulated ones; seeds by the
@@ -51,11 +51,11 @@ export CGO_ENABLED=0
 
 # Packages whose results must agree on every architecture.
 replicated=(./prng ./prng/lowrank ./mathx ./client/replica ./client/replica/internal/evolution)
-# Modules whose long tests only all runs, and none with the race detector: they compile everything
-# once more, for releases, pages and browsers, or are the papers' experiments.
+# Modules whose tests never run with the race detector: they compile everything once more, for
+# releases, pages and browsers, or are the papers' experiments.
 small=(papers release docs/site examples/browser)
-# Of these, the module whose long tests only nightly runs.
-experiments=papers
+# Of these, the modules whose long tests only nightly runs.
+seldom=(papers release)
 # Packages of assembly and their users, that have a way without it.
 assembly=(./prng ./prng/lowrank ./mathx ./internal/isa ./client/replica)
 
@@ -333,13 +333,11 @@ package() {
 
 # tests DIR: the tests of a module, for the mode. The detector is worth its time where goroutines
 # meet: devices, the coordinator and their bus are all in the root module. What other modules do
-# with these, programs and whole fleets, it sees in all.
+# with these, programs and whole fleets, it sees in nightly.
 tests() {
-	if [ "$1" = "$experiments" ]; then
+	if [[ " ${seldom[*]} " == *" $1 "* ]]; then
 		add "tests of $1, not raced" unraced "$1" -short
-	elif [[ " ${small[*]} " == *" $1 "* ]]; then
-		add "tests of $1, not raced" unraced "$1" "${size[@]}"
-	elif [ "$1" = . ] || [ "$mode" = all ]; then
+	elif [ "$1" = . ]; then
 		add "tests of $1, raced" raced "$1"
 		add "long tests of $1, not raced" long "$1"
 	else
@@ -424,7 +422,12 @@ elsewhere() {
 
 # sweeps: what nightly checks beside all.
 sweeps() {
-	add "experiments of papers" unraced "$experiments"
+	local dir
+	for dir in "${seldom[@]}"; do add "long tests of $dir" unraced "$dir"; done
+	modules >"$work/modules"
+	while read -r dir; do
+		[ "$dir" = . ] || [[ " ${small[*]} " == *" $dir "* ]] || add "tests of $dir, raced" raced "$dir"
+	done <"$work/modules"
 	add "seeds by the thousand" go -C testing test -vet=off -count=1 ./fleet/simulation \
 		-first 1001 -seeds 3000
 	add "hundreds of seeds, raced" env CGO_ENABLED=1 \
