@@ -40,15 +40,8 @@ func newOfferedFile(t *testing.T) *offeredFile {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Shutdown)
-	coordinator := connect(t, b, "coordinator")
-	stop, err := f.Serve(coordinator, "r")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stop := serve(t, f, b, "r")
 	t.Cleanup(func() { _ = stop() })
-	if err := coordinator.Flush(); err != nil { // else a device may ask before anybody listens
-		t.Fatal(err)
-	}
 	o.request = Request{Conn: connect(t, b, "d"), Run: "r", ID: "d", SHA256: f.SHA256,
 		Name: filepath.Join(t.TempDir(), "fetched"), Most: 1 << 30,
 		Waiting: func(reason string) { o.waits <- reason }}

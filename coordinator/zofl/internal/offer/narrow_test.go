@@ -28,10 +28,7 @@ func TestNarrowBroker(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(b.Shutdown)
-		stop, err := f.Serve(connect(t, b, "coordinator"), "narrow")
-		if err != nil {
-			t.Fatal(err)
-		}
+		stop := serve(t, f, b, "narrow")
 		t.Cleanup(func() { _ = stop() })
 		for range 4 {
 			fetched := filepath.Join(t.TempDir(), "fetched")

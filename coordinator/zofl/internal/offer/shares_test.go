@@ -35,10 +35,7 @@ func TestGreedyDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Shutdown)
-	stop, err := f.Serve(connect(t, b, "coordinator"), "share")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stop := serve(t, f, b, "share")
 	greedy := connect(t, b, "greedy")
 	inbox := nats.NewInbox()
 	sub, err := greedy.SubscribeSync(inbox)
@@ -75,6 +72,21 @@ func TestGreedyDevice(t *testing.T) {
 		strings.Contains(said.String(), "modest") {
 		t.Errorf("the log has %q, want the greedy device once", said.String())
 	}
+}
+
+// serve offers the file. The broker knows of it when serve returns: else a device could ask before
+// anybody listens.
+func serve(t *testing.T, f *File, b *broker.Broker, run string) (stop func() error) {
+	t.Helper()
+	nc := connect(t, b, "coordinator")
+	stop, err := f.Serve(nc, run)
+	if err == nil {
+		err = nc.FlushTimeout(time.Minute)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stop
 }
 
 func connect(t *testing.T, b *broker.Broker, name string) *nats.Conn {
