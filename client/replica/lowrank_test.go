@@ -146,3 +146,23 @@ func TestSignsOfPendingMoves(t *testing.T) {
 		}
 	}
 }
+
+// A replica remembers the signs of the directions of one step alone, however long a run is.
+func TestSignsOfOneStep(t *testing.T) {
+	s := newScript(matrices(0))
+	s.round(1)
+	r := New(s.cfg)
+	for _, b := range s.records {
+		mustApply(t, r, b)
+	}
+	x, dst := r.Params(), make([]float32, 10)
+	for k := range 5 {
+		z := r.Directions(nil, 3, k, 0, 3, prng.Shared)
+		for q := range z {
+			r.Perturb(dst, x, 0, 0.25, &z[q])
+		}
+		if n := len(r.factors.known); n != len(z) {
+			t.Fatalf("step %d: the signs of %d directions, want those of %d", k, n, len(z))
+		}
+	}
+}
