@@ -20,7 +20,7 @@ sweep=(armv7 bits32 memory clang_vectors o0 plain_c)
 # with a + are run as every compiler makes them.
 programs='
 + directions prng/testdata/scheme1.txt
-+ lowrank prng/lowrank/testdata/rank1.txt
++ lowrank prng/lowrank/testdata/lowrank.txt
 + replay client/replica/testdata/logs.txt client/replica/testdata/refused.txt client/replica/testdata/candidates.txt
 - plan docs/wire.md docs/device.md plan/testdata/runkeys.txt
 + wirevec wire/testdata/vectors/*.txt

@@ -17,7 +17,7 @@ type Direction struct {
 	root  float32 // subspace: sqrt(1-alpha)
 	coefs [plan.MaxSubspace]float32
 	// tau is how many elements of coefs are used, sqrt(alpha) v2[j] for column j of the basis; or
-	// ofRankOne.
+	// ofLowRank.
 	tau int
 }
 
@@ -76,7 +76,7 @@ func (r *Replica) setDirection(d *Direction, n uint64, k, p int, source uint32) 
 		d.tau, d.root = len(r.basis), root(1-float64(r.plan.SubspaceShare))
 		r.coordinates(d)
 	case d.kind == plan.LowRank:
-		d.tau = ofRankOne
+		d.tau = ofLowRank
 	}
 }
 

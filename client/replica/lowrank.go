@@ -142,8 +142,8 @@ func (f *factors) sum(dst []float32, terms []prng.Term, block uint32) {
 	f.layout.Sum(dst, int(block)*prng.BlockLen, &s.signs, &s.sums)
 }
 
-// ofRankOne is tau of a direction of LowRank.
-const ofRankOne = -1
+// ofLowRank is tau of a direction of LowRank.
+const ofLowRank = -1
 
 // probe probes elements [at, to), which share one factor.
 func (f *factors) probe(p *probe, at, to int, a float32) {

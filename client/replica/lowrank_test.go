@@ -29,7 +29,7 @@ func matrices(more uint64) *plan.Plan {
 
 // Probes of directions of rank 1 are x plus or minus mu times the direction that the naive replica
 // makes, in whole vectors and in parts, of one direction and of all, for any number of workers.
-func TestProbesOfRankOne(t *testing.T) {
+func TestProbesOfLowRank(t *testing.T) {
 	p := matrices(0)
 	for _, workers := range []int{0, 3} {
 		s := newScript(p)
@@ -78,9 +78,9 @@ func scaleOfMu(p *plan.Plan, i int) float32 {
 	return 1
 }
 
-// TestPartsOfRankOne: Fill and Dot are the direction of a probe, as an app that differentiates
+// TestPartsOfLowRank: Fill and Dot are the direction of a probe, as an app that differentiates
 // takes it.
-func TestPartsOfRankOne(t *testing.T) {
+func TestPartsOfLowRank(t *testing.T) {
 	s := newScript(matrices(0))
 	r := New(s.cfg)
 	mustApply(t, r, s.records[0])
@@ -103,7 +103,7 @@ func TestPartsOfRankOne(t *testing.T) {
 
 // Many pending moves with many signs come to the state that one record after another has, for any
 // number of workers: the batch is cut where signs would take too much memory.
-func TestBatchesOfRankOne(t *testing.T) {
+func TestBatchesOfLowRank(t *testing.T) {
 	p := matrices(40 * 2993)
 	p.Steps, p.Perturbations, p.Rule, p.Beta = 2, 9, plan.Momentum, 0.5
 	s := newScript(p)

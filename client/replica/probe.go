@@ -95,7 +95,7 @@ func (r *Replica) probeBlocks(p *probe, at, to int, a float32) {
 		p.blocks(at, to, a)
 		return
 	}
-	if p.z.tau == ofRankOne {
+	if p.z.tau == ofLowRank {
 		r.factors.probe(p, at, to, a)
 		return
 	}

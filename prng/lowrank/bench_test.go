@@ -51,7 +51,7 @@ func benchSum(b *testing.B, l *lowrank.Layout, n int) {
 		name string
 		f    func()
 	}{
-		{"rank1", func() {
+		{"lowrank", func() {
 			sums.Set(a)
 			eachBlock(x, func(part []float32, at int) { l.Sum(part, at, &s, &sums) })
 		}},

@@ -20,7 +20,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the results in testdata; only for a new vector")
 
 const (
-	goldenFile    = "testdata/rank1.txt"
+	goldenFile    = "testdata/lowrank.txt"
 	goldenVectors = 28
 )
 

@@ -14,7 +14,7 @@ from zofl.audit.errors import FrameError, LogError
 from zofl.audit.msgpack import Reader
 from zofl.audit.replica import check_plan
 
-VECTORS = list(paragraphs("prng/lowrank/testdata/rank1.txt"))
+VECTORS = list(paragraphs("prng/lowrank/testdata/lowrank.txt"))
 
 
 def test_count() -> None:

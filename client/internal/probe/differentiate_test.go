@@ -36,7 +36,7 @@ func quotient(p *plan.Plan, f *slopes, x []float32, n uint64, k, q int, source u
 	prng.Fill(z, a, 0)
 	switch p.Distribution {
 	case plan.LowRank:
-		z = rankOne(p, a)
+		z = lowRank(p, a)
 	case plan.Sphere:
 		norm = math.Sqrt(prng.SquaredNorm(a, uint64(len(x))))
 	}
@@ -54,8 +54,8 @@ func quotient(p *plan.Plan, f *slopes, x []float32, n uint64, k, q int, source u
 	return (at(tiny) - at(0)) / tiny
 }
 
-// rankOne returns direction a of rank 1, from its definition.
-func rankOne(p *plan.Plan, a prng.Direction) (z []float32) {
+// lowRank returns direction a of rank 1, from its definition.
+func lowRank(p *plan.Plan, a prng.Direction) (z []float32) {
 	a.Domain = 5
 	signs := make([]float32, 2*p.Dim)
 	prng.Fill(signs, a, 0)

@@ -44,7 +44,7 @@ func testRun(t *testing.T) {
 	for name, v := range map[string]float64{
 		"ISA": r.ISA, "Generic": r.Generic, "Rademacher8": r.Rademacher8,
 		"Rademacher8Generic": r.Rademacher8Generic,
-		"Rank1Generic":       r.Rank1Generic,
+		"LowRankGeneric":     r.LowRankGeneric,
 		"Yardstick":          r.Yardstick, "Replay1": r.Replay1, "ReplayN": r.ReplayN,
 		"ReplaySpeedup": r.ReplaySpeedup,
 		"Bandwidth":     r.Bandwidth, "BandwidthN": r.BandwidthN, "BandwidthShare": r.BandwidthShare,
@@ -65,7 +65,7 @@ func testRun(t *testing.T) {
 			t.Errorf("isa is %v, want that of %v, %v", r.ISA, level, v)
 		}
 	}
-	for level, v := range map[isa.Level]float64{isa.AVX2: r.Rank1AVX2, isa.NEON: r.Rank1NEON} {
+	for level, v := range map[isa.Level]float64{isa.AVX2: r.LowRankAVX2, isa.NEON: r.LowRankNEON} {
 		if has := slices.Contains(isa.Levels(), level); has != (v > 0) {
 			t.Errorf("rank 1 with %v is %v, this machine's best is %v", level, v, isa.Best())
 		}

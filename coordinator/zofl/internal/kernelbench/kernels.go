@@ -23,7 +23,7 @@ func kernels(s *stage, r *Result) error {
 	source := rand.New(rand.NewPCG(1, 2))
 	tasks := []task{{kernelLen, func() error { normFloat64(x, source); return nil }}}
 	for _, level := range isa.Levels() {
-		tasks = append(tasks, at(level, axpy(x)), at(level, signs(x)), at(level, rank1(x)))
+		tasks = append(tasks, at(level, axpy(x)), at(level, signs(x)), at(level, lowRank(x)))
 	}
 	if _, err := s.round(tasks); err != nil { // warm-up, not measured
 		return err
@@ -37,7 +37,7 @@ func kernels(s *stage, r *Result) error {
 		i := 1 + 3*n
 		normals, signs := all.ratio(i, 0), all.ratio(i+1, 0)
 		r.set(level, normals, signs)
-		r.setRank1(level, all.ratio(i+2, 0))
+		r.setLowRank(level, all.ratio(i+2, 0))
 		if level == isa.Current() {
 			r.ISA, r.Rademacher8 = normals, signs
 		}
@@ -58,16 +58,16 @@ func (r *Result) set(level isa.Level, normals, signs float64) {
 	}
 }
 
-// setRank1 sets the ratio of directions of rank 1. Processors that have more than AVX2 run the
+// setLowRank sets the ratio of directions of rank 1. Processors that have more than AVX2 run the
 // kernels of AVX2.
-func (r *Result) setRank1(level isa.Level, ratio float64) {
+func (r *Result) setLowRank(level isa.Level, ratio float64) {
 	switch level {
 	case isa.Generic:
-		r.Rank1Generic = ratio
+		r.LowRankGeneric = ratio
 	case isa.AVX2:
-		r.Rank1AVX2 = ratio
+		r.LowRankAVX2 = ratio
 	case isa.NEON:
-		r.Rank1NEON = ratio
+		r.LowRankNEON = ratio
 	}
 }
 
@@ -101,8 +101,8 @@ func signs(x []float32) task {
 	return task{float64(group * len(x)), func() error { prng.Sum(x, terms, 0); return nil }}
 }
 
-// rank1 is a step of a square matrix, the signs of its directions among its work.
-func rank1(x []float32) task {
+// lowRank is a step of a square matrix, the signs of its directions among its work.
+func lowRank(x []float32) task {
 	const side = 256 // side*side is kernelLen
 	l := lowrank.New([]lowrank.Shape{{Rows: side, Columns: len(x) / side}})
 	z, a := make([]prng.Direction, ranks), make([]float32, ranks)

@@ -18,11 +18,11 @@ type Result struct {
 	Rademacher8AVX2    float64 `json:"rademacher8_avx2,omitempty"`
 	Rademacher8AVX512  float64 `json:"rademacher8_avx512,omitempty"`
 	Rademacher8NEON    float64 `json:"rademacher8_neon,omitempty"`
-	// Rank1Generic, Rank1AVX2 and Rank1NEON are the ratios of a step of 64 directions of rank 1,
+	// LowRankGeneric, LowRankAVX2 and LowRankNEON are the ratios of a step of 64 directions of rank 1,
 	// counting the elements of all, in Go alone and with AVX2 or NEON.
-	Rank1Generic float64 `json:"rank1_generic"`
-	Rank1AVX2    float64 `json:"rank1_avx2,omitempty"`
-	Rank1NEON    float64 `json:"rank1_neon,omitempty"`
+	LowRankGeneric float64 `json:"lowrank_generic"`
+	LowRankAVX2    float64 `json:"lowrank_avx2,omitempty"`
+	LowRankNEON    float64 `json:"lowrank_neon,omitempty"`
 
 	// Yardstick is the speed of the NormFloat64 loop, in elements a second.
 	Yardstick float64 `json:"yardstick"`

@@ -52,9 +52,9 @@ divides elements a second by that loop's, counting the elements of every directi
 median over rounds; each round runs everything that is compared.
 
 With --json: generic, avx2, avx512 and neon are the ratios of x += a*z, rademacher8 that of
-eight directions, and rank1_generic, rank1_avx2 and rank1_neon those of 64 of rank 1. isa is the
-ratio of the instruction set in use, and backend names that set. What this machine lacks is left
-out. yardstick, replay_1 and replay_n (on replay_n_workers cores) are elements a second.
+eight directions, and lowrank_generic, lowrank_avx2 and lowrank_neon those of 64 of rank 1. isa
+is the ratio of the instruction set in use, and backend names that set. What this machine lacks
+is left out. yardstick, replay_1 and replay_n (on replay_n_workers cores) are elements a second.
 bandwidth and bandwidth_n are bytes a second, read and written. A share is a fraction of 1.
 
 Exit codes: 0 measured; 1 failed; 2 a flag is wrong; 4 replay on several cores gave other

@@ -34,7 +34,7 @@ const (
 // the time of this many directions. A model that does not fit the caches takes longer.
 func replayTime(p *plan.Plan, directions uint64) string {
 	if p.Distribution == plan.LowRank {
-		return inMilliseconds(float64(directions) * rank1Time(p, directions))
+		return inMilliseconds(float64(directions) * lowRankTime(p, directions))
 	}
 	dist := prng.Normal
 	if p.Distribution == plan.Rademacher {
@@ -51,9 +51,9 @@ func replayTime(p *plan.Plan, directions uint64) string {
 	return inMilliseconds(least*whole + float64(evolutionProducts(p))*productTime(p))
 }
 
-// rank1Time measures, in nanoseconds, how long this core takes to make the signs of one of so many
-// directions of rank 1, and to add it to a vector.
-func rank1Time(p *plan.Plan, directions uint64) float64 {
+// lowRankTime measures, in nanoseconds, how long this core takes to make the signs of one of so
+// many directions of rank 1, and to add it to a vector.
+func lowRankTime(p *plan.Plan, directions uint64) float64 {
 	z := make([]prng.Direction, max(1, min(directions, measuredDirections)))
 	for i := range z {
 		z[i] = prng.Direction{Key: 1, Source: prng.Slot(uint32(i))}

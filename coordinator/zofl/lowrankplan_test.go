@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestPlanOfRank1: with distribution=lowrank a plan has the rows of a model's matrices, and says
+// TestPlanOfLowRank: with distribution=lowrank a plan has the rows of a model's matrices, and says
 // how many signs a direction takes. Other plans have no rows.
-func TestPlanOfRank1(t *testing.T) {
+func TestPlanOfLowRank(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "m.safetensors")
 	writeModel(t, file, map[string][]uint64{
