@@ -1,6 +1,9 @@
 package plan
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+)
 
 // ModelFields is section model: the layout of the parameters, and their first values.
 type ModelFields struct {
@@ -61,6 +64,14 @@ func (s *Segment) Columns() uint64 { return s.Len / max(s.Rows, 1) }
 type Box struct {
 	Low  float32 `json:"low"`
 	High float32 `json:"high"`
+}
+
+// RankOne reports whether each point of a step is x plus one multiple of a direction of rank 1: the
+// plan has such directions, and neither boxes nor a segment with a scale of mu.
+func (p *Plan) RankOne() bool {
+	scaled := func(s Segment) bool { return s.MuScale != 0 && s.MuScale != 1 }
+	return p.Distribution == LowRank && len(p.Boxes) == 0 &&
+		!slices.ContainsFunc(p.Segments, scaled)
 }
 
 // Layout returns the segments with defaults: one segment of all parameters if the plan has none,

@@ -174,6 +174,11 @@ func (f *factors) bits(z prng.Direction) []uint64 {
 	return bits
 }
 
+// Factors returns the signs of the factors of a direction, in the order of docs/prng.md: factor e
+// is bit e%64 of word e/64, and 1 means -1. The plan has distribution=lowrank. The caller must not
+// change the signs, and may keep them. Several goroutines may call Factors at once.
+func (r *Replica) Factors(d *Direction) []uint64 { return r.factors.bits(d.z) }
+
 // Fill sets dst to the elements of z from the start of a block on. z is one of the parts that
 // [Replica.Parts] returned. Fill is [prng.Fill], except with distribution=lowrank. Several
 // goroutines may call Fill and Dot at once.

@@ -18,6 +18,7 @@ from . import audit
 from .batch import Batch
 from .device import Device, Result
 from .errors import AbsentError, DamagedError, Error, KeywordError, MissingError, UsageError
+from .factors import Factors
 from .initial import Initial
 from .model import Model
 from .minimize import OptimizeResult, minimize
@@ -31,10 +32,10 @@ from .simulation import simulate
 from .tuning import Tuned, tune
 
 __all__ = [
-    "AbsentError", "Batch", "DamagedError", "Device", "Error", "History", "Initial", "KeywordError",
-    "Metrics", "MissingError", "Model", "OptimizeResult", "Plan", "Result", "Run", "Scaler",
-    "Server", "Tuned", "UsageError", "__version__", "audit", "export", "minimize", "plan", "serve",
-    "simulate", "status", "tune",
+    "AbsentError", "Batch", "DamagedError", "Device", "Error", "Factors", "History", "Initial",
+    "KeywordError", "Metrics", "MissingError", "Model", "OptimizeResult", "Plan", "Result", "Run",
+    "Scaler", "Server", "Tuned", "UsageError", "__version__", "audit", "export", "minimize", "plan",
+    "serve", "simulate", "status", "tune",
 ]
 
 __version__: str  # of the package; the command `zofl --version` says that of the program

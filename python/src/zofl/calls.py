@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .faults import name_of
-from .protocol import Evaluate, Functions, Gradient, Loss, Losses, Vector
+from .factors import Factors
+from .protocol import Evaluate, Functions, Gradient, Loss, Losses, Near, Vector
 from .tree import Tree
 
 Function = Callable[..., Any]
@@ -15,13 +16,15 @@ Function = Callable[..., Any]
 
 def functions(loss: Loss | None, losses: Losses | None, gradient: Gradient | None,
               evaluate: Evaluate | None, *, tree: Tree | None = None, dim: int = 0,
-              samples: int = 0, points: int = 16, columns: Any = None) -> Functions:
+              samples: int = 0, points: int = 16, columns: Any = None,
+              factors: Near | None = None) -> Functions:
     """What an app gives, as the protocol calls it: with a vector and a batch."""
     if tree is not None and tree.holder is not None and losses is not None:
         raise ValueError("losses gets many points at once, and this x0 holds one: give loss")
     return Functions(called(loss, tree), called(losses, tree), _gradient(gradient, tree),
                      called(evaluate, tree, "device"), tree.dim if tree else dim, samples, points,
-                     columns=columns, copied=tree is not None and tree.copied)
+                     columns=columns, copied=tree is not None and tree.copied,
+                     factors=_near(factors, tree))
 
 
 def called(function: Function | None, tree: Tree | None, second: str = "batch") -> Any:
@@ -51,6 +54,19 @@ def _gradient(function: Function | None, tree: Tree | None) -> Any:
         if isinstance(found, (tuple, list)) and len(found) == 2:
             return found[0], tree.ravel(found[1])
         return found  # the protocol says what is wrong with it
+
+    return standing_for(function, asked)
+
+
+def _near(function: Function | None, tree: Tree | None) -> Any:
+    """A function of factors, which gets them as they are. What holds x serves a call at a time."""
+    call = called(function, None)
+    if call is None or tree is None:
+        return call
+
+    def asked(points: Factors, batch: Any) -> Any:
+        with tree.lock:
+            return call(points, batch)
 
     return standing_for(function, asked)
 

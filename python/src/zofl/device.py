@@ -30,7 +30,7 @@ from .initial import Initial, initial_of
 from .model import Asker, Model
 from .plans import Plan
 from .process import Child, Event, log
-from .protocol import Evaluate, Gradient, Loss, Losses, Report, Vector
+from .protocol import Evaluate, Gradient, Loss, Losses, Near, Report, Vector
 from .report import Reporter
 from .scaling import Scaler
 from .spoken import spoken
@@ -76,6 +76,10 @@ class Device:
     whose __cause__ is what the function raised; strict=False goes on trying. Later an exception, or
     NaN, costs the device its round: it is logged with its traceback once, and counted after that.
 
+    factors(points, batch) returns the losses at points that are `Factors`, for an engine that adds
+    rank 1 to its weights itself: it needs x, and no point of a million parameters. It is asked in
+    place of loss or losses, which stay for other plans, if the plan has distribution=lowrank.
+
     columns are this device's rows, of shape (n, columns), for a plan with columns: before round 1
     all devices find one scale, and from then on `scaler` has it, also on devices that join later.
 
@@ -103,7 +107,7 @@ class Device:
                  store: str | os.PathLike[str] | None = None,
                  progress: Callable[[Event], None] | None = None,
                  report: Report | None = None, strict: bool = True,
-                 **flags: Flag) -> None:
+                 factors: Near | None = None, **flags: Flag) -> None:
         keywords.check(Device.__init__, "exec", flags)
         if x0 is not None and initial is not None:
             raise UsageError("x0 and initial are two names of one argument: give one", 2)
@@ -116,7 +120,7 @@ class Device:
             self._initial.agree(dim, "the device")
         self._given: dict[str, Any] = {
             "loss": loss, "losses": losses, "gradient": gradient, "evaluate": evaluate, "dim": dim,
-            "samples": samples, "points": points, "columns": columns}
+            "samples": samples, "points": points, "columns": columns, "factors": factors}
         self._flags: dict[str, Flag] = {"url": url, "run": run, "id": id, "store": store, **flags}
         self._progress, self._strict = progress, strict
         self._report = report

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from . import faults
 from .batch import Batch
 from .errors import Error
+from .factors import Factors, Shapes, layout_of, scales_of
 from .scaling import Scaler, describe
 
 Vector = npt.NDArray[np.float32]
@@ -24,6 +25,7 @@ Vector = npt.NDArray[np.float32]
 Loss = Callable[..., SupportsFloat]
 Losses = Callable[..., Sequence[SupportsFloat]]
 Gradient = Callable[..., tuple[SupportsFloat, Any]]
+Near = Callable[[Factors, Batch], Sequence[SupportsFloat]]
 
 
 class Metrics(NamedTuple):
@@ -55,7 +57,10 @@ class LateError(TimeoutError):
 
 @dataclass
 class Functions:
-    """What an app gives: loss, losses or gradient, or gradient beside one of the others."""
+    """What an app gives: loss, losses or gradient, or gradient beside one of the others.
+
+    Beside loss or losses, factors may be the losses at points of plans with distribution=lowrank.
+    """
 
     loss: Loss | None = None
     losses: Losses | None = None
@@ -68,6 +73,7 @@ class Functions:
     columns: npt.ArrayLike | None = None  # the device's rows, for a plan with columns
     scaler: Scaler | None = None  # once the run has a scale
     copied: bool = False  # whether the app's functions see copies of x alone
+    factors: Near | None = None
 
     def __post_init__(self) -> None:
         if self.loss is not None and self.losses is not None:
@@ -86,12 +92,14 @@ class Functions:
             raise ValueError(f"points={self.points}: give at most 4096")
 
     def hello(self) -> str:
-        points = self.points
-        if self.losses is None:  # each request is a way to the program and back
+        points, near = self.points, self.factors is not None and self.gradient is None
+        if self.losses is None and not near:  # each request is a way to the program and back
             points = max(1, min(points, _AT_ONCE // max(1, self.dim)))
         words = [f"hello 1 dim={self.dim} points={points}"]
         if self.samples:
             words.append(f"samples={self.samples}")
+        if near:
+            words.append("factors=1")
         if self.gradient:
             words.append("gradient=1")
         if self.evaluate:
@@ -111,39 +119,55 @@ class Functions:
     def all_losses(self, xs: Vector, batch: Batch) -> list[SupportsFloat]:
         """The losses at the points, as long as they are of use."""
         if self.losses is not None:
-            many = self.losses(xs, batch)
-            if not np.iterable(many) or isinstance(many, (str, bytes)):
-                raise faults.ResultError(f"{faults.name_of(self.losses)} returned "
-                                         f"{type(many).__name__}: return {len(xs)} losses")
-            found = list(many)
-            if len(found) != len(xs):
-                raise faults.ResultError(f"{faults.name_of(self.losses)} returned {len(found)} "
-                                         f"losses of {len(xs)} points: return one for each")
-            return found
-        found, until = [], time.monotonic() + batch.left
-        for x in xs:
-            if time.monotonic() > until:
-                raise LateError(f"the round ended after {len(found)} of {len(xs)} losses")
-            try:
-                if self.loss is not None:
-                    found.append(self._one(x, batch))
-                elif self.gradient is not None:
-                    found.append(self.gradient(x, batch)[0])
-            except Exception:
-                if batch.step != _SURVEY or not found:
-                    raise
-                log.info("no loss far from the model: it is taken for infinite", exc_info=True)
-                found.append(math.inf)
-        return found
+            return _as_many(self.losses(xs, batch), self.losses, len(xs))
+        return in_turn(lambda i: self._one(xs[i], batch), len(xs), batch)
+
+    def near_losses(self, points: Factors, batch: Batch) -> list[SupportsFloat]:
+        """The losses at points that are x and factors."""
+        if self.factors is None:
+            raise ProtocolError("the program takes no factors")
+        return _as_many(self.factors(points, batch), self.factors, len(points))
 
     def _one(self, x: Vector, batch: Batch) -> SupportsFloat:
         """The loss at a point. math.exp raises where numpy and other languages say infinite."""
-        assert self.loss is not None
+        if self.loss is None:
+            assert self.gradient is not None
+            return self.gradient(x, batch)[0]
         try:
             return self.loss(x, batch)
         except OverflowError:
             log.info("the loss overflowed, and is taken for infinite", exc_info=True)
             return math.inf
+
+
+def _as_many(found: Any, function: Callable[..., Any], count: int) -> list[SupportsFloat]:
+    """What a function returned for so many points, in a list."""
+    if not np.iterable(found) or isinstance(found, (str, bytes)):
+        raise faults.ResultError(f"{faults.name_of(function)} returned {type(found).__name__}: "
+                                 f"return {count} losses")
+    losses = list(found)
+    if len(losses) != count:
+        raise faults.ResultError(f"{faults.name_of(function)} returned {len(losses)} losses of "
+                                 f"{count} points: return one for each")
+    return losses
+
+
+def in_turn(loss: Callable[[int], SupportsFloat], count: int, batch: Batch) -> list[SupportsFloat]:
+    """loss(i) for each point of a request, as long as they are of use. In a survey a point may have
+    no loss, unless it is the first."""
+    found: list[SupportsFloat] = []
+    until = time.monotonic() + batch.left
+    for i in range(count):
+        if time.monotonic() > until:
+            raise LateError(f"the round ended after {i} of {count} losses")
+        try:
+            found.append(loss(i))
+        except Exception:
+            if batch.step != _SURVEY or not found:
+                raise
+            log.info("no loss far from the model: it is taken for infinite", exc_info=True)
+            found.append(math.inf)
+    return found
 
 
 class Answers:
@@ -165,6 +189,8 @@ class Answers:
         self._map: mmap.mmap | None = None
         self._points: Vector = np.empty((0, 0), np.float32)  # of the file, writable
         self._shown = self._points  # the same, read-only: what functions see
+        self._signs: npt.NDArray[np.int8] | None = None  # after x, if the file has factors
+        self._shapes: Shapes = ()
 
     def answer(self, line: str) -> str:
         """The answer to a request.
@@ -191,7 +217,7 @@ class Answers:
             log.error("%s failed: %s", verb, error)
             return "error " + faults.sentence(error, None)
         except Exception as error:
-            text = faults.sentence(error, self.functions.of(verb))
+            text = faults.sentence(error, self._function(verb))
             if verb == "loss" and self._far(_arguments(rest)):
                 log.info("no loss far from the model: it is taken for infinite", exc_info=True)
                 return "error " + text
@@ -216,7 +242,7 @@ class Answers:
 
     def _tell(self, verb: str, text: str, error: Exception) -> None:
         """Logs a failure: the first time with its traceback, then how often it came again."""
-        self.fault, self._accused = error, self.functions.of(verb)
+        self.fault, self._accused = error, self._function(verb)
         if text != self._failed:
             self._failed, self._again = text, 0
             trace = error.__traceback__
@@ -242,8 +268,15 @@ class Answers:
         return said.get("step") == str(_SURVEY) and (
             said.get("points") != "1" or self._surveyed.get(said.get("device", "")) == said.get("n"))
 
+    def _function(self, verb: str) -> Callable[..., Any] | None:
+        """The app's function that answers a request about the file as it is."""
+        if verb == "loss" and self._signs is not None:
+            return self.functions.factors
+        return self.functions.of(verb)
+
     def close(self) -> None:
         """Lets go of the file, unless a function kept a view of it."""
+        self._signs = None
         self._points = self._shown = np.empty((0, 0), np.float32)
         if self._map is not None:
             try:
@@ -264,19 +297,35 @@ class Answers:
         if self.functions.dim not in (0, dim):
             raise ProtocolError(f"the model has {dim} parameters, the loss {self.functions.dim}")
         self.close()
-        if dim * points > 0:
-            with open(path, "r+b") as file:
-                self._map = mmap.mmap(file.fileno(), 4 * dim * points)
-            flat = np.frombuffer(self._map, "<f4", dim * points)
-        else:
-            flat = np.empty(0, "<f4")
-        self._points = flat.reshape(points, dim)
-        self._shown = self._points.view()
-        self._shown.flags.writeable = False
+        if "factors" in said:
+            return self._open_factors(said, dim, points, path)
+        self._points = self._mapped(path, 4 * dim * points)[:].view("<f4").reshape(points, dim)
+        self._shown = _shown(self._points)
+        return "ok"
+
+    def _mapped(self, path: str, size: int) -> npt.NDArray[np.uint8]:
+        """The first bytes of a file, mapped."""
+        if size == 0:
+            return np.empty(0, np.uint8)
+        with open(path, "r+b") as file:
+            self._map = mmap.mmap(file.fileno(), size)
+        return np.frombuffer(self._map, np.uint8)
+
+    def _open_factors(self, said: dict[str, str], dim: int, points: int, path: str) -> str:
+        """Maps a file of x, and behind it the signs of points."""
+        count, shapes = layout_of(said, dim)
+        if points < 1:
+            raise ProtocolError(f"points={points}: a file of none")
+        flat = self._mapped(path, 4 * dim + points * count)
+        self._points = flat[:4 * dim].view("<f4").reshape(1, dim)
+        self._shown, self._shapes = _shown(self._points), shapes
+        self._signs = _shown(flat[4 * dim:].view(np.int8).reshape(points, count))
         return "ok"
 
     def _loss(self, said: dict[str, str]) -> str:
         batch, count = _batch(said), int(said["points"])
+        if self._signs is not None:
+            return self._near(said, batch, count, self._signs)
         if not 0 < count <= len(self._shown):
             raise ProtocolError(f"{count} points of {len(self._shown)}")
         xs, function = self._seen(count), self.functions.of("loss")
@@ -287,6 +336,21 @@ class Answers:
         values = [faults.number(v, function) for v in found]
         if not self._sound and not self._far(said):
             faults.finite(values, function, xs, said["n"])
+            self._sound = True
+        return " ".join(["loss", *map(repr, values)])
+
+    def _near(self, said: dict[str, str], batch: Batch, count: int,
+              signs: npt.NDArray[np.int8]) -> str:
+        """The losses at points that are x and factors."""
+        if not 0 < count <= len(signs):
+            raise ProtocolError(f"{count} points of {len(signs)}")
+        points = Factors(self._shown[0], scales_of(said["scales"], count), signs[:count],
+                         self._shapes, int(said["x"]))
+        found, function = self.functions.near_losses(points, batch), self.functions.factors
+        self._check_graph(found, function)
+        values = [faults.number(v, function) for v in found]
+        if not self._sound and not self._far(said):
+            faults.finite(values, function, self._shown, said["n"])
             self._sound = True
         return " ".join(["loss", *map(repr, values)])
 
@@ -352,6 +416,13 @@ class Answers:
             found = Metrics(list(found), self.functions.samples or 1)
         values = [repr(faults.number(v, function)) for v in found.values]
         return " ".join(["metrics", *values, f"samples={found.samples}"])
+
+
+def _shown(array: Any) -> Any:
+    """A view of an array that is read-only."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _arguments(text: str) -> dict[str, str]:

@@ -153,11 +153,19 @@ func (l *Source) Follower() func(ctx context.Context, line string) (stop bool, e
 	return l.program.Tell
 }
 
+// Plan tells the program, if there is one, of which plan the losses are that it is asked for next.
+func (l *Source) Plan(p *plan.Plan) {
+	if l.program != nil {
+		l.program.Plan(p)
+	}
+}
+
 // Losses returns the losses of a plan's devices.
 func (l *Source) Losses(p *plan.Plan, devices int, seed uint64) (
 	list []clientobjective.Objective, err error) {
 	switch {
 	case l.program != nil:
+		l.Plan(p)
 		for i := range devices {
 			list = append(list, l.program.Objective(fmt.Sprint("d", i)))
 		}

@@ -56,8 +56,15 @@ func (d *device) MayWork(objective.Work) bool { return d.p.Err() == nil }
 func (d *device) LossesAt(
 	ctx context.Context, x *objective.Points, b objective.Batch, losses []float64,
 ) error {
+	want := d.p.shapeFor(1)
+	if want.factors.count > 0 {
+		return d.p.session(ctx, want, func(t *talk, file *sharedFile) error {
+			return d.lossesNear(ctx, t, file, x, b, losses)
+		})
+	}
 	most := min(d.p.points, x.Len())
-	return d.p.session(ctx, most, func(t *talk, file *sharedFile) error {
+	want.points = most
+	return d.p.session(ctx, want, func(t *talk, file *sharedFile) error {
 		for from := 0; from < x.Len(); from += most {
 			n := min(most, x.Len()-from)
 			points := make([][]float32, x.Len())
@@ -110,11 +117,11 @@ func (e evaluator) Evaluate(
 func (e evaluator) EvaluateAt(
 	ctx context.Context, x *objective.Point,
 ) (m []float64, samples int, err error) {
-	err = e.d.p.session(ctx, 1, func(t *talk, file *sharedFile) error {
-		if err := x.Read(file.point(0), 0); err != nil {
+	err = e.d.p.session(ctx, e.d.p.shapeFor(1), func(t *talk, file *sharedFile) error {
+		if err := e.d.p.setX(file, "", func(to []float32) error { return x.Read(to, 0) }); err != nil {
 			return err
 		}
-		request := fmt.Sprintf("evaluate device=%s left=%s", e.d.id, left(ctx))
+		request := fmt.Sprintf("evaluate device=%s%s left=%s", e.d.id, file.written(), left(ctx))
 		words, err := t.ask(ctx, request, "metrics")
 		if err != nil {
 			return err
@@ -149,7 +156,7 @@ type differentiator struct{ d *device }
 func (g differentiator) Gradient(
 	ctx context.Context, x []float32, b objective.Batch, to []float32,
 ) (loss float64, err error) {
-	err = g.d.p.session(ctx, 2, func(t *talk, file *sharedFile) error {
+	err = g.d.p.session(ctx, shape{dim: g.d.p.dim, points: 2}, func(t *talk, file *sharedFile) error {
 		copy(file.point(0), x)
 		for i := range file.point(1) {
 			file.point(1)[i] = float32(math.NaN()) // to find an element that the program did not write

@@ -21,6 +21,7 @@ type hello struct {
 	columns              int
 	evaluate, gradient   bool
 	progress             bool // it wants to know what happens, and may end a run
+	factors              bool // it takes factors of directions in place of points
 }
 
 // parseHello reads the answer to the first request. parseHello ignores unknown keys, so that the
@@ -68,7 +69,7 @@ func (h *hello) set(key, value string) error {
 		*n.to = v
 	}
 	flags := map[string]*bool{"evaluate": &h.evaluate, "gradient": &h.gradient,
-		"progress": &h.progress}
+		"progress": &h.progress, "factors": &h.factors}
 	if to, ok := flags[key]; ok {
 		v, err := strconv.ParseBool(value)
 		if err != nil {

@@ -55,6 +55,7 @@ type Program struct {
 	turn    chan struct{} // holds one token: whose turn it is to ask
 	reports reports
 	file    *sharedFile // nil until the first request; only the holder of turn may use it
+	writes  uint64      // of x to files of factors; for the holder of turn
 	lock    *os.File    // nil: none
 
 	mu      sync.Mutex
@@ -64,6 +65,7 @@ type Program struct {
 	mapped  bool   // the current program knows the file
 	scaled  bool   // the current program knows the scale
 	scale   string // the request that tells it; "": there is none
+	factors factors
 
 	stop  context.CancelFunc
 	ended chan struct{} // closed when no program will run any more
@@ -102,6 +104,9 @@ func Start(ctx context.Context, cfg Config) (*Program, error) {
 		return nil, err
 	}
 	p.dim, p.points = p.hello.dim, p.hello.points
+	if p.TakesFactors() && p.dim > 0 { // it has room for so many factors, perhaps not for points
+		p.SetDim(p.dim)
+	}
 	own, stop := context.WithCancel(context.Background())
 	p.stop = stop
 	go p.keep(own)

@@ -12,7 +12,7 @@ func (p *Program) Follows() bool { return p.hello.progress }
 // Tell tells the program what happened, as an object of JSON in one line. stop reports whether the
 // program wants no more of what goes on.
 func (p *Program) Tell(ctx context.Context, line string) (stop bool, err error) {
-	err = p.session(ctx, 1, func(t *talk, _ *sharedFile) error {
+	err = p.session(ctx, p.shapeFor(1), func(t *talk, _ *sharedFile) error {
 		words, err := t.ask(ctx, "progress "+line, "ok")
 		stop = slices.Contains(words, "stop")
 		return err

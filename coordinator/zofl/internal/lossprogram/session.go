@@ -3,17 +3,16 @@ package lossprogram
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 )
 
-// session calls ask with the running program's talk and a shared file of the given number of
-// points. It tells the program the file, and the scale if there is one.
+// session calls ask with the running program's talk and a shared file of the given shape, or one
+// with more points. It tells the program the file, and the scale if there is one.
 func (p *Program) session(
-	ctx context.Context, points int, ask func(*talk, *sharedFile) error,
+	ctx context.Context, want shape, ask func(*talk, *sharedFile) error,
 ) error {
 	return p.inTurn(ctx, func(t *talk) error {
-		if err := p.mapFile(ctx, t, points); err != nil {
+		if err := p.mapFile(ctx, t, want); err != nil {
 			return err
 		}
 		if err := p.tellScale(ctx, t); err != nil {
@@ -45,22 +44,21 @@ func (p *Program) inTurn(ctx context.Context, ask func(*talk) error) error {
 	return errors.New("the program ended before it answered")
 }
 
-// mapFile makes a shared file of so many points, unless there is one, and tells the program.
-func (p *Program) mapFile(ctx context.Context, t *talk, points int) error {
+// mapFile makes a shared file, unless there is one that does, and tells the program.
+func (p *Program) mapFile(ctx context.Context, t *talk, want shape) error {
 	if p.file != nil && p.file.check() != nil {
-		points = max(points, p.file.points)
+		want.points = max(want.points, p.file.points)
 		p.file.close()
 		p.file = nil
 	}
-	if p.file == nil || p.file.points < points {
-		if err := p.share(points); err != nil {
+	if p.file == nil || !p.file.serves(want) {
+		if err := p.share(want); err != nil {
 			return err
 		}
 	}
 	if !p.knows(t) {
-		request := fmt.Sprintf("map dim=%d points=%d path=%s", p.file.dim, p.file.points,
-			p.file.file.Name())
-		if _, err := t.ask(ctx, request, "ok"); err != nil {
+		p.file.holds = "" // an earlier program may have written to it
+		if _, err := t.ask(ctx, p.file.request(), "ok"); err != nil {
 			return err
 		}
 		p.learned(t)
@@ -68,9 +66,9 @@ func (p *Program) mapFile(ctx context.Context, t *talk, points int) error {
 	return nil
 }
 
-// share makes a shared file of the given number of points.
-func (p *Program) share(points int) error {
-	file, err := newSharedFile(p.dim, points)
+// share makes a shared file of a shape.
+func (p *Program) share(want shape) error {
+	file, err := newSharedFile(want)
 	if err != nil {
 		return err
 	}

@@ -16,20 +16,42 @@ import (
 // prefix begins the names of files that programs map.
 const prefix = "zofl-exec-"
 
-// A sharedFile holds points, one after another, in a file that both this process and the program
-// map into memory.
-type sharedFile struct {
-	file        *os.File
-	mapped      mmap.MMap
+// A shape says what a shared file has room for: points, one after another; or x and after it the
+// signs of points, a byte each.
+type shape struct {
 	dim, points int
+	factors     factors // the zero value: points
+}
+
+// bytes returns the length of the file, for which an int may be too small.
+func (s *shape) bytes() float64 {
+	if s.factors.count > 0 {
+		return 4*float64(s.dim) + float64(s.factors.count)*float64(s.points)
+	}
+	return 4 * float64(s.dim) * float64(s.points)
+}
+
+// serves says whether a file of this shape serves for another one.
+func (s *shape) serves(want shape) bool {
+	return s.points >= want.points && s.factors.count == want.factors.count &&
+		s.factors.shapes == want.factors.shapes
+}
+
+// A sharedFile is a file that both this process and the program map into memory.
+type sharedFile struct {
+	shape
+	file   *os.File
+	mapped mmap.MMap
+	holds  string // with factors: the name of x; "": none
+	writes uint64 // with factors: the number of the last write of x
 }
 
 // newSharedFile makes a sharedFile in the system's folder for files in memory, or among the
 // temporary files if there is no such folder.
-func newSharedFile(dim, points int) (*sharedFile, error) {
-	if size := 4 * float64(dim) * float64(points); size > math.MaxInt/2 {
+func newSharedFile(want shape) (*sharedFile, error) {
+	if want.bytes() > math.MaxInt/2 {
 		return nil, fmt.Errorf("%d points of %d parameters are too many for this machine: say a lower "+
-			"points=", points, dim)
+			"points=", want.points, want.dim)
 	}
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		return nil, errors.New("parameters are shared on little-endian machines only")
@@ -40,22 +62,22 @@ func newSharedFile(dim, points int) (*sharedFile, error) {
 			continue
 		}
 		sweep(dir)
-		s, err := shareIn(dir, dim, points)
+		s, err := shareIn(dir, want)
 		if err == nil {
 			return s, nil
 		}
 		errs = append(errs, err)
 	}
 	return nil, fmt.Errorf("no file of %d MiB for the parameters: %w: free space, or say a lower "+
-		"points=", 4*dim*points>>20, errors.Join(errs...))
+		"points=", int(want.bytes())>>20, errors.Join(errs...))
 }
 
-func shareIn(dir string, dim, points int) (s *sharedFile, err error) {
+func shareIn(dir string, want shape) (s *sharedFile, err error) {
 	f, err := os.CreateTemp(dir, prefix)
 	if err != nil {
 		return nil, err
 	}
-	s = &sharedFile{file: f, dim: dim, points: points}
+	s = &sharedFile{shape: want, file: f}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -67,7 +89,7 @@ func shareIn(dir string, dim, points int) (s *sharedFile, err error) {
 	// Write zeros rather than extend the file: a full disk is an error here, but later it would kill
 	// the process that writes to the mapping.
 	zeros := make([]byte, 1<<20)
-	for left := 4 * dim * points; left > 0; {
+	for left := int(want.bytes()); left > 0; {
 		n, err := f.Write(zeros[:min(left, len(zeros))])
 		if err != nil {
 			return nil, err
@@ -78,10 +100,25 @@ func shareIn(dir string, dim, points int) (s *sharedFile, err error) {
 	return s, err
 }
 
-// point returns the parameters of point i.
+// request is the line that tells the program of the file.
+func (s *sharedFile) request() string {
+	if s.factors.count > 0 {
+		return fmt.Sprintf("map dim=%d points=%d factors=%d shapes=%s path=%s", s.dim, s.points,
+			s.factors.count, s.factors.shapes, s.file.Name())
+	}
+	return fmt.Sprintf("map dim=%d points=%d path=%s", s.dim, s.points, s.file.Name())
+}
+
+// point returns the parameters of point i, which with factors is 0: x.
 func (s *sharedFile) point(i int) []float32 {
-	all := unsafe.Slice((*float32)(unsafe.Pointer(&s.mapped[0])), s.dim*s.points)
+	all := unsafe.Slice((*float32)(unsafe.Pointer(&s.mapped[0])), len(s.mapped)/4)
 	return all[i*s.dim : (i+1)*s.dim : (i+1)*s.dim]
+}
+
+// signs returns the signs of point i.
+func (s *sharedFile) signs(i int) []byte {
+	at, n := 4*s.dim+i*s.factors.count, s.factors.count
+	return s.mapped[at : at+n : at+n]
 }
 
 // check returns an error if a program can no longer read or write the whole file by its name. The

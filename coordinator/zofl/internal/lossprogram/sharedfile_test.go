@@ -25,7 +25,7 @@ func TestFileGone(t *testing.T) {
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
-	used, err := shareIn(dir, 2, 2)
+	used, err := shareIn(dir, shape{dim: 2, points: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestSweep(t *testing.T) {
 	if _, err := os.Stat(used.file.Name()); err != nil {
 		t.Error(err)
 	}
-	if _, err := newSharedFile(1<<31-1, mostPoints*1024*1024); err == nil {
+	if _, err := newSharedFile(shape{dim: 1<<31 - 1, points: mostPoints * 1024 * 1024}); err == nil {
 		t.Error("a file of 2^63 bytes")
 	}
 }

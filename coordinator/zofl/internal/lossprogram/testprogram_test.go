@@ -24,6 +24,10 @@ func TestMain(m *testing.M) {
 		idle(greeting)
 		return
 	}
+	if greeting, ok := strings.CutPrefix(how, "bowl "); ok {
+		bowl(greeting)
+		return
+	}
 	if how == "parent" {
 		parent()
 		return

@@ -64,7 +64,9 @@ killed with its children when it hangs. Its standard error goes to the log.`,
 				if cfg.Columns, err = program.Columns(ctx, d.id); err != nil {
 					return err
 				}
-				cfg.Accept = program.Scale
+			}
+			if program.HasColumns() || program.TakesFactors() {
+				cfg.Accept = program.Accept
 			}
 			err = d.take(cmd, cfg)
 			if program.HasColumns() {

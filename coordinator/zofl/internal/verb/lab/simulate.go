@@ -260,6 +260,7 @@ func (f *simulateFlags) devices() func(*plan.Plan, uint64) ([]clientobjective.Ob
 			}
 			list, last = made, now
 		}
+		f.Plan(p)
 		if f.digits() && p.EvalEvery > 0 && !slices.Equal(p.Metrics, demo.Metrics()) {
 			return nil, &plan.Error{Field: "metrics", Value: p.Metrics,
 				Remedy: fmt.Sprintf("digits have the metrics %q, in this order: make the plan with "+

@@ -1,0 +1,347 @@
+package lossprogram
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/zofl/zofl/client/objective"
+	"github.com/zofl/zofl/fleet"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/plan/preset"
+)
+
+// bowl is a program whose loss at x is the sum of (x[i] - i%3)^2. It takes points, or x and
+// factors. It logs each map and each request for losses.
+func bowl(greeting string) {
+	var said map[string]string
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		verb, rest, _ := strings.Cut(in.Text(), " ")
+		args := map[string]string{}
+		for word := range strings.FieldsSeq(rest) {
+			key, value, _ := strings.Cut(word, "=")
+			args[key] = value
+		}
+		if verb != "hello" {
+			fmt.Fprintln(os.Stderr, in.Text())
+		}
+		switch verb {
+		case "hello":
+			fmt.Println(greeting)
+		case "map":
+			said = args
+			fmt.Println("ok")
+		case "progress":
+			fmt.Println("ok")
+		case "loss":
+			fmt.Print("loss")
+			for _, x := range bowlPoints(said, args) {
+				fmt.Print(" ", bowlOf(x))
+			}
+			fmt.Println()
+		case "evaluate":
+			fmt.Println("metrics", bowlOf(bowlPoints(said, map[string]string{"points": "1"})[0]))
+		}
+	}
+}
+
+func bowlOf(x []float32) (sum float64) {
+	for i, v := range x {
+		sum += (float64(v) - float64(i%3)) * (float64(v) - float64(i%3))
+	}
+	return sum
+}
+
+// bowlPoints returns the points of a request for losses, written out.
+func bowlPoints(file, asked map[string]string) (all [][]float32) {
+	raw, err := os.ReadFile(file["path"])
+	if err != nil {
+		panic(err)
+	}
+	number := func(text string) int {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			panic(err)
+		}
+		return n
+	}
+	dim, points := number(file["dim"]), number(asked["points"])
+	for i := range points {
+		x := make([]float32, dim)
+		from := i
+		if file["factors"] != "" {
+			from = 0
+		}
+		for j := range x {
+			x[j] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*(from*dim+j):]))
+		}
+		if file["factors"] != "" && asked["scales"] != "" {
+			count := number(file["factors"])
+			signs := raw[4*dim+i*count : 4*dim+(i+1)*count]
+			scale, err := strconv.ParseFloat(strings.Split(asked["scales"], ",")[i], 32)
+			if err != nil {
+				panic(err)
+			}
+			if scale != 0 {
+				addRay(x, float32(scale), signs, file["shapes"])
+			}
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
+// addRay adds a multiple of a direction of rank 1 to x.
+func addRay(x []float32, scale float32, signs []byte, shapes string) {
+	at := func(i int) float32 { return float32(int8(signs[i])) }
+	for shape := range strings.SplitSeq(shapes, ",") {
+		var rows, columns int
+		if n, _ := fmt.Sscanf(shape, "%dx%d", &rows, &columns); n < 2 {
+			columns, rows = rows, 0
+		}
+		for i := range max(rows, 1) * columns {
+			z := at(rows + i%columns)
+			if rows > 0 {
+				z *= at(i / columns)
+			}
+			x[i] += scale * z
+		}
+		x, signs = x[max(rows, 1)*columns:], signs[rows+columns:]
+	}
+}
+
+// startBowl starts a bowl. log returns the lines that it has got.
+func startBowl(t *testing.T, greeting string) (p *Program, log func() string) {
+	t.Helper()
+	p, said := startTest(t, "bowl "+greeting)
+	return p, func() string {
+		t.Helper()
+		if _, err := p.Tell(t.Context(), "the end"); err != nil {
+			t.Fatal(err)
+		}
+		says(t, said, "progress the end")
+		return said.String()
+	}
+}
+
+// lowRank returns a plan of 69 parameters, most of them in matrices.
+func lowRank(t *testing.T, name string) *plan.Plan {
+	t.Helper()
+	p, err := preset.New(name, "r", 69)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Distribution, p.Rounds, p.Members, p.Target, p.Quorum = plan.LowRank, 6, 2, 2, 2
+	p.Segments = []plan.Segment{{Name: "a", Len: 40, Rows: 5}, {Name: "b", Len: 5},
+		{Name: "c", Len: 24, Rows: 8}}
+	return p
+}
+
+const factorsOfLowRank = (5 + 8) + 5 + (8 + 3)
+
+// train runs a plan on two devices of a program.
+func train(t *testing.T, p *plan.Plan, program *Program) *fleet.Result {
+	t.Helper()
+	program.Plan(p)
+	o := []objective.Objective{program.Objective("d0"), program.Objective("d1")}
+	r, err := fleet.Run(t.Context(), p, o, fleet.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestFactorsTrainAlike: a run comes to the same model whether a program gets points or factors,
+// also through the surveys of mu and the step, evaluations, and several local steps. The file is
+// made once for all points of a step, and x is written once a step.
+func TestFactorsTrainAlike(t *testing.T) {
+	for _, name := range []string{"zofl", "decomfl"} {
+		p := lowRank(t, name)
+		p.EvalEvery, p.EvalCount, p.Metrics = 2, 1, []string{"bowl"}
+		if name == "decomfl" {
+			p.Steps, p.Perturbations, p.StepSize = 3, 4, 1e-3
+		}
+		points, _ := startBowl(t, "hello 1 dim=69 points=3 evaluate=1")
+		want := train(t, p, points)
+		near, log := startBowl(t, "hello 1 dim=69 points=3 evaluate=1 factors=1")
+		got := train(t, p, near)
+		if !slices.Equal(got.Params, want.Params) || got.Queries != want.Queries ||
+			want.Rounds[5].Loss != got.Rounds[5].Loss {
+			t.Errorf("%s: other models: %v and %v", name, got.Params[:3], want.Params[:3])
+		}
+		if last := got.Rounds[5]; !slices.Equal(last.Metrics, want.Rounds[5].Metrics) {
+			t.Errorf("%s: metrics %v, want %v", name, last.Metrics, want.Rounds[5].Metrics)
+		}
+		head := fmt.Sprintf("map dim=69 points=3 factors=%d shapes=5x8,5,8x3 path=", factorsOfLowRank)
+		lines := log()
+		if n := strings.Count(lines, "map "); n != 1 || !strings.Contains(lines, head) {
+			t.Errorf("%s: %d maps, want one: %s", name, n, head)
+		}
+		checkWrites(t, lines)
+	}
+}
+
+// checkWrites checks that requests of one device and step name one x.
+func checkWrites(t *testing.T, log string) {
+	t.Helper()
+	seen := map[string]string{}
+	for line := range strings.Lines(log) {
+		_, said, ok := strings.Cut(line, `msg="loss `)
+		if !ok {
+			continue
+		}
+		batch, rest, _ := strings.Cut(said, " points=")
+		if strings.Contains(batch, " step=65535 ") {
+			continue // points of a survey of the step are an x each
+		}
+		_, x, _ := strings.Cut(rest, " x=")
+		x, _, _ = strings.Cut(x, " ")
+		if was, ok := seen[batch]; ok && was != x {
+			t.Errorf("%s has x=%s, and then x=%s", batch, was, x)
+		}
+		seen[batch] = x
+	}
+	if len(seen) < 12 {
+		t.Errorf("requests of %d steps", len(seen))
+	}
+}
+
+// TestSameModelOnce: devices that hold the same model share the x in the file.
+func TestSameModelOnce(t *testing.T) {
+	p := lowRank(t, "decomfl")
+	p.StepSize = 1e-3
+	near, _ := startBowl(t, "hello 1 dim=69 points=40 factors=1")
+	train(t, p, near)
+	if near.writes != p.Rounds {
+		t.Errorf("%d rounds of 2 devices wrote x %d times", p.Rounds, near.writes)
+	}
+}
+
+// TestPointsInPlaceOfFactors: a program gets points if it asks for no factors, if it has gradients,
+// or if a point is not x plus a multiple of one direction of rank 1.
+func TestPointsInPlaceOfFactors(t *testing.T) {
+	plain := func(*plan.Plan) {}
+	for _, c := range []struct {
+		hello string
+		edit  func(p *plan.Plan)
+		takes bool
+	}{
+		{"hello 1 dim=69 points=3 factors=1", plain, true},
+		{"hello 1 dim=69 points=3", plain, false},
+		{"hello 1 dim=69 points=3 factors=0", plain, false},
+		{"hello 1 dim=69 points=3 factors=1 gradient=1", plain, false},
+		{"hello 1 dim=69 factors=1", func(p *plan.Plan) { p.Distribution = plan.Rademacher }, false},
+		{"hello 1 dim=69 factors=1", func(p *plan.Plan) { p.Segments[0].MuScale = 2 }, false},
+		{"hello 1 dim=69 factors=1", func(p *plan.Plan) { p.Boxes = []plan.Box{{High: 1}} }, false},
+	} {
+		p, _ := startBowl(t, c.hello)
+		at := lowRank(t, "decomfl")
+		c.edit(at)
+		if err := p.Accept(at); err != nil {
+			t.Fatal(err)
+		}
+		if takes := p.shapeFor(1).factors.count > 0; takes != c.takes {
+			t.Errorf("%s, %v: factors %v, want %v", c.hello, at.Distribution, takes, c.takes)
+		}
+	}
+}
+
+// TestPlansTakeTurns: a program of several plans gets factors for those that have them.
+func TestPlansTakeTurns(t *testing.T) {
+	near, log := startBowl(t, "hello 1 dim=69 points=3 factors=1")
+	for _, d := range []plan.Distribution{plan.LowRank, plan.Rademacher, plan.LowRank} {
+		p := lowRank(t, "decomfl")
+		p.Rounds, p.StepSize, p.Distribution = 2, 1e-3, d
+		train(t, p, near)
+	}
+	maps, with := strings.Count(log(), `msg="map `), strings.Count(log(), " factors=")
+	if maps != 3 || with != 2 {
+		t.Errorf("%d maps, %d with factors, want 3 and 2", maps, with)
+	}
+}
+
+// TestPointsOfNoRay: points that an app gives are an x each, and x is written again after them.
+func TestPointsOfNoRay(t *testing.T) {
+	p, log := startBowl(t, "hello 1 dim=69 points=3 factors=1 evaluate=1")
+	p.Plan(lowRank(t, "decomfl"))
+	x := [][]float32{make([]float32, 69), make([]float32, 69)}
+	x[1][1] = 1
+	losses := make([]float64, 2)
+	o := p.Objective("pi-1")
+	for range 2 {
+		err := o.LossesAt(t.Context(), objective.NewPoints(x...), objective.Batch{}, losses)
+		if err != nil || losses[0] != bowlOf(x[0]) || losses[1] != bowlOf(x[1]) {
+			t.Errorf("losses %v: %v", losses, err)
+		}
+	}
+	m, _, err := o.(objective.Evaluator).Evaluate(t.Context(), x[1])
+	if err != nil || m[0] != bowlOf(x[1]) {
+		t.Errorf("metrics %v: %v", m, err)
+	}
+	got := log()
+	for i := range 4 {
+		says := fmt.Sprintf("points=1 scales=0 x=%d left=inf", i+1)
+		if !strings.Contains(got, says) {
+			t.Errorf("no %q in %s", says, got)
+		}
+	}
+	if !strings.Contains(got, "evaluate device=pi-1 x=5 left=inf") {
+		t.Error("no evaluation of another x in", got)
+	}
+}
+
+// TestRestartedProgramGetsX: a program that starts again may have left anything in the file.
+func TestRestartedProgramGetsX(t *testing.T) {
+	p, _ := startBowl(t, "hello 1 dim=69 points=3 factors=1")
+	p.Plan(lowRank(t, "decomfl"))
+	for i := range 2 {
+		written := 0
+		err := p.session(t.Context(), p.shapeFor(1), func(_ *talk, file *sharedFile) error {
+			return p.setX(file, "the model", func(to []float32) error {
+				written = len(to)
+				return nil
+			})
+		})
+		if want := 69 * (1 - i); err != nil || written != want {
+			t.Errorf("request %d wrote %d elements, want %d: %v", i, written, want, err)
+		}
+	}
+	p.mu.Lock()
+	p.mapped = false // as after a restart
+	p.mu.Unlock()
+	err := p.session(t.Context(), p.shapeFor(1), func(_ *talk, file *sharedFile) error {
+		if file.holds != "" {
+			t.Errorf("the file still holds %q", file.holds)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestExpandSigns(t *testing.T) {
+	bits := []uint64{0x8000000000000005, 0x12}
+	for _, n := range []int{0, 1, 7, 64, 69} {
+		got, want := bytes.Repeat([]byte{7}, n), make([]byte, n)
+		for i := range want {
+			if want[i] = 1; bits[i/64]>>(i%64)&1 == 1 {
+				want[i] = 0xff
+			}
+		}
+		if expand(got, bits); !bytes.Equal(got, want) {
+			t.Errorf("%d signs: %v, want %v", n, got, want)
+		}
+		if expand(want, nil); !bytes.Equal(got, want) {
+			t.Errorf("%d signs of x itself: %v", n, want)
+		}
+	}
+}
