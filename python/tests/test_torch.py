@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import logging
 import pickle
@@ -24,6 +25,7 @@ torch = torch_or_skip()
 
 from zofl.torch.data import Data  # noqa: E402
 from zofl.torch.layout import segments_of  # noqa: E402
+from zofl.torch.points import Points  # noqa: E402
 from zofl.torch.start import Start  # noqa: E402
 
 torch.set_num_threads(1)
@@ -279,6 +281,118 @@ def test_a_failing_loss_restores_the_tensors(zofl: Path, caplog: pytest.LogCaptu
     assert all(p.equal(before[n]) for n, p in model.named_parameters())
 
 
+class Every(torch.nn.Module):
+    """Takes numbers of its parameters in many ways."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words, self.norm = torch.nn.Embedding(9, 6), torch.nn.LayerNorm(6)
+        self.head = torch.nn.Linear(6, 9, bias=False)
+        self.head.weight = self.words.weight
+        self.filters = torch.nn.Conv1d(6, 4, 3, padding=1)
+        self.planes = torch.nn.Conv2d(1, 3, 2, stride=2)
+        self.memory = torch.nn.LSTM(4, 5, batch_first=True)
+        self.mix = torch.nn.TransformerEncoderLayer(6, 2, 8, batch_first=True)
+        self.down, self.up = (torch.nn.Parameter(torch.randn(s)) for s in ((2, 6), (6, 2)))
+        self.square, self.cube = (torch.nn.Parameter(torch.randn(s)) for s in ((6, 6), (2, 3, 4)))
+        self.scale = torch.nn.Parameter(torch.randn(()))
+
+    def forward(self, ids: Any) -> Any:
+        x = self.mix(self.norm(self.words(ids)))
+        x = x + x @ self.down.T @ self.up.t() + x.matmul(self.square) * self.scale
+        x = torch.addmm(self.square[0], x.reshape(-1, 6), self.square.transpose(0, 1)).view(x.shape)
+        h, _ = self.memory(self.filters(x.transpose(1, 2)).transpose(1, 2))
+        odd = self.cube[1].sum() + self.square[ids[0] % 6].prod(1).mean() + (self.up @ self.down).sum()
+        return (self.head(x).logsumexp(-1).mean() + self.planes(x.unsqueeze(1)).tanh().mean()
+                + h.tanh().sum() + odd + (self.square[:, 1] * 2).sum())
+
+
+def factors(start: Any, seed: int = 1) -> Any:
+    """Three points, the last of which is x."""
+    shapes = [(s[0], leaf.start.size // s[0]) if len(s) > 1 else (0, leaf.start.size)
+              for leaf in start.tree.leaves for s in [leaf.start.shape]]
+    signs = np.random.default_rng(seed).choice([-1, 1], (3, sum(map(sum, shapes))))
+    x = np.array(start.tree.vector)
+    return zofl.Factors(x, np.float32([0.01, -0.01, 0]), signs.astype(np.int8), tuple(shapes), seed)
+
+
+def near(model: Any, loss: Any) -> tuple[Points, list[float]]:
+    """Losses by factors, which are those at the points written out, and leave the module plain."""
+    start = Start(model, "*")
+    points = factors(start)
+    x, asked = points.x.copy(), Points(start, lambda model, batch: loss(model))
+    with torch.no_grad():
+        written = [float(loss(start.tree.unravel(points.point(i)))) for i in range(3)]
+        start.tree.restore()
+        found = [float(v) for v in asked(points, of())]
+        assert found == [float(v) for v in asked(points, of())]
+    assert np.array_equal(points.x, x) and np.allclose(found, written, 1e-5)
+    assert all(type(p) is torch.nn.Parameter and not vars(p) for p in model.parameters())
+    start.tree.restore()
+    for p in model.parameters():  # in memory of its own
+        assert not np.shares_memory(p.detach().numpy(), points.x)
+    return asked, found
+
+
+def test_points_of_rank_1_are_not_written() -> None:
+    torch.manual_seed(3)
+    net, ids = Every().eval(), torch.randint(0, 9, (3, 7))
+    asked, found = near(net, lambda model: model(ids))
+    assert not asked._written and len(set(found)) == 3
+
+    def changes(model: Any) -> Any:
+        before = model(ids)
+        model.words.weight[0] = 0
+        model.square.view(-1).clamp_(-1, 1)
+        model.down.data.mul_(0.5)
+        model.norm.bias += 1
+        other = pickle.loads(pickle.dumps([copy.deepcopy(model.norm), model.square]))
+        return before + model(ids) + other[0].bias.sum() + other[1].sum()
+
+    asked, _ = near(net, changes)
+    assert not asked._written
+
+    def differentiates(model: Any) -> Any:
+        with torch.enable_grad():
+            return model(ids) + torch.autograd.grad(model(ids), model.square)[0].norm()
+
+    asked, _ = near(net, differentiates)
+    assert "square" in asked._written
+    mixed = torch.nn.Sequential(torch.nn.Linear(6, 9), torch.jit.script(torch.nn.Linear(9, 6)))
+    asked, _ = near(mixed, lambda model: model(torch.ones(2, 6)).square().sum())
+    assert asked._written == {"1.bias", "1.weight"}
+
+
+def test_a_failing_loss_leaves_plain_parameters() -> None:
+    start = Start(head(), "*")
+
+    def fails(model: Any, batch: Any) -> Any:
+        model[2].weight.mul_(2)
+        raise ZeroDivisionError(type(model[2].weight).__name__)
+
+    points = factors(start)
+    before = points.x.copy()
+    with torch.no_grad(), pytest.raises(ZeroDivisionError, match="Sheet"):
+        Points(start, fails)(points, of())
+    assert type(start.value[2].weight) is torch.nn.Parameter and (points.x == before).all()
+
+
+def test_rank_1_beside_half_precision() -> None:
+    torch.manual_seed(4)
+    net = torch.nn.Sequential(torch.nn.Embedding(9, 64), torch.nn.Linear(64, 3)).bfloat16()
+    start, ids = Start(net, "*"), torch.arange(9)
+    points = factors(start)
+    asked = Points(start, lambda model, batch: (model(ids).float() ** 2).mean())
+    expected = []
+    with torch.no_grad():
+        found = [float(v) for v in asked(points, of())]
+        single = net.float()
+        for i in range(3):
+            start.tree.unravel(points.point(i))
+            expected.append(float((single(ids) ** 2).mean()))
+    assert np.allclose(found, expected, 0.01) and len(set(found)) == 3
+
+
 @pytest.mark.usefixtures("zofl")
 def test_directions_of_rank_1() -> None:
     """The plan knows which tensors are matrices, and a module has to have the same ones."""
@@ -286,10 +400,16 @@ def test_directions_of_rank_1() -> None:
     plan = zofl.torch.plan(net, run="low", preset="decomfl", members=1, rounds=3, step=0.1, mu=0.01,
                            distribution="lowrank")
     assert [s.get("rows", 0) for s in plan["segments"]] == [0, 80, 0, 3]
-    x = torch.ones(4, 6)
+    x, kinds = torch.ones(4, 6), set()
+
+    def seen(model: Any) -> Any:
+        kinds.add(type(model[0].weight).__name__)
+        return (model(x) ** 2).mean()
+
     with zofl.serve(plan) as server:
         result = zofl.torch.Device(server.url, dict(plan), "pi-1", net,
-                                   loss=lambda model: (model(x) ** 2).mean()).run()
+                                   loss=seen).run()
+    assert kinds == {"Sheet"} and not vars(net[0].weight)
     assert result.ended and net[0].weight.flatten().tolist() == result.model[80:560].tolist()
     net[2] = torch.nn.Linear(120, 2)  # as many parameters, in other rows
     with pytest.raises(zofl.UsageError, match="2.bias has the shape"):

@@ -61,14 +61,11 @@ class Model(torch.nn.Module):
         return self.norm(x)[:, -1] @ self.words.weight[:2].T  # two words' logits, as in a verbalizer
 
 
-def spent(f: Callable[[], Any], times: int) -> float:
-    """Processor seconds of a call, the least of some."""
-    found = []
-    for _ in range(times):
-        begin = time.process_time()
-        f()
-        found.append(time.process_time() - begin)
-    return min(found)
+def spent(f: Callable[[], Any]) -> float:
+    """Processor seconds of a call."""
+    begin = time.process_time()
+    f()
+    return time.process_time() - begin
 
 
 def memory() -> tuple[int, int]:
@@ -84,8 +81,9 @@ def main() -> None:
     parser.add_argument("--layers", type=int, default=30)
     parser.add_argument("--rows", type=int, default=16, help="sentences of a minibatch")
     parser.add_argument("--words", type=int, default=32, help="of a sentence")
-    parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("--times", type=int, default=4)
     parser.add_argument("--train", default="*")
+    parser.add_argument("--lowrank", action="store_true", help="a point of rank 1, by its factors")
     given = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(1)
@@ -97,23 +95,38 @@ def main() -> None:
         return torch.nn.functional.cross_entropy(model(ids).float(), labels)
 
     with torch.no_grad():
-        plain = spent(lambda: loss(model), given.times)
+        loss(model)
         own, shared = memory()
-        print(f"forward pass: {plain:.3f} s, {own} MB and {shared} MB of files")
+        print(f"forward pass: {own} MB and {shared} MB of files")
         device = zofl.torch.Device("nats://127.0.0.1:1", "cost", "d", model, loss=loss,
                                    train=given.train)
-        x0 = device._tree.vector
+        tree, batch = device._tree, Batch(1, 0, 0, 1, "d", 600.0)
         with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
-            file.write(x0.tobytes())
+            file.write(tree.vector.data)
             file.flush()
-            x = np.frombuffer(mmap.mmap(file.fileno(), 4 * len(x0)), np.float32)
-            del x0
-            batch = Batch(1, 0, 0, 1, "d", 60.0)
-            at = spent(lambda: device._functions.loss(x, batch), given.times)
-            put = spent(lambda: device._tree.unravel(x), given.times)
+            x = np.frombuffer(mmap.mmap(file.fileno(), 4 * tree.dim), np.float32)
+            if given.lowrank:
+                points = factors(tree, x)
+                call = lambda: device._functions.factors(points, batch)  # noqa: E731
+            else:
+                call = lambda: device._functions.loss(x, batch)  # noqa: E731
+            call()
             own, shared = memory()
-        print(f"loss of zofl.torch at {len(x):,} parameters: {at:.3f} s, {at / plain:.3f} times, of "
-              f"which {put:.3f} s set the tensors; {own} MB and {shared} MB of files and maps")
+            times = []
+            for _ in range(given.times):
+                with device.holding() as plain:
+                    times.append((spent(lambda: loss(plain)), spent(call)))
+            plain_, at = (min(t) for t in zip(*times))
+        print(f"loss of zofl.torch at {tree.dim:,} parameters: {at:.3f} s, {at / plain_:.3f} times a "
+              f"forward pass of {plain_:.3f} s; {own} MB and {shared} MB of files and maps")
+
+
+def factors(tree: Any, x: Any) -> zofl.Factors:
+    """One point of rank 1 beside x."""
+    shapes = [(s[0], leaf.start.size // s[0]) if len(s) > 1 else (0, leaf.start.size)
+              for leaf in tree.leaves for s in [leaf.start.shape]]
+    signs = np.random.default_rng(1).choice([-1, 1], (1, sum(map(sum, shapes)))).astype(np.int8)
+    return zofl.Factors(x, np.array([1e-3], np.float32), signs, tuple(shapes), 1)
 
 
 if __name__ == "__main__":

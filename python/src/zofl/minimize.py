@@ -24,7 +24,7 @@ from .faults import number
 from .follow import Follower, Heard
 from .initial import Initial
 from .plans import Plan, Value, begun, new
-from .protocol import Evaluate, Functions, Gradient, Loss, Losses, Vector
+from .protocol import Evaluate, Functions, Gradient, Loss, Losses, Near, Vector
 from .runs import History, Run
 from .simulation import checked, lead
 from .tree import Train, Tree
@@ -123,7 +123,8 @@ def minimize(loss: Loss | None = None, x0: Any = None, *, devices: int = 1,
              method: str | None = None, rounds: int = 0, queries: int = 0, seed: int = 1,
              train: Train = None, bounds: Any = None,
              losses: Losses | None = None, gradient: Gradient | None = None,
-             evaluate: Evaluate | None = None, samples: int = 0, points: int = 64,
+             evaluate: Evaluate | None = None, factors: Near | None = None,
+             samples: int = 0, points: int = 64,
              noise: bool | None = None,
              callback: Callable[[Run], Any] | None = None, patience: int = 0,
              progress: Heard = None, **fields: Value) -> OptimizeResult:
@@ -142,9 +143,9 @@ def minimize(loss: Loss | None = None, x0: Any = None, *, devices: int = 1,
     chooses tensors by name, as in "head.*" or ["*", "!*.bias"].
 
     loss(x, batch) gets the minibatch too: batch.device says which device asks, "d0", "d1" and so
-    on. losses, gradient, evaluate and samples are those of `Device`, which takes the same functions
-    and x0. callback(run), patience and progress are those of `simulate`. With best="loss", or a
-    metric of evaluate, r.best has the best model, as r.best["x"].
+    on. losses, gradient, evaluate, factors and samples are those of `Device`, which takes the same
+    functions and x0. callback(run), patience and progress are those of `simulate`. With
+    best="loss", or a metric of evaluate, r.best has the best model, as r.best["x"].
 
     rounds is 300 unless queries bounds the evaluations of the loss, all together. noise says whether
     the loss differs from one evaluation to the next; with queries it is else seen at x0. bounds is
@@ -170,7 +171,7 @@ def minimize(loss: Loss | None = None, x0: Any = None, *, devices: int = 1,
         tree = Tree(x0, train)
         start = Initial.of(tree, x0, train)
     count = _Count(functions(loss, losses, gradient, evaluate, tree=tree, samples=samples,
-                             points=points))
+                             points=points, factors=factors))
     try:
         fun0 = _full(count.functions, tree.vector, devices)
         if not math.isfinite(fun0):
@@ -211,7 +212,8 @@ class _Count:
         self.queries = 0
         self.raised: Exception | None = None
         self.functions = replace(given, loss=self._each(given.loss), losses=self._all(given.losses),
-                                 gradient=self._each(given.gradient))
+                                 gradient=self._each(given.gradient),
+                                 factors=self._all(given.factors))
 
     def _each(self, function: Any) -> Any:
         def counted(x: Vector, batch: Batch) -> Any:

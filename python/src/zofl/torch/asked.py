@@ -95,7 +95,7 @@ class Measured(Asked):
         self._names = names.split(",") if isinstance(names, str) else list(names)
         self._state = state
 
-    def __call__(self, model: Any, device: str) -> Any:
+    def __call__(self, model: Any, device: str) -> Any:  # type: ignore[override]
         with self._setting.work(0, name_of(self.__wrapped__)):
             found = arguments(self.__wrapped__, "dataset")(model, self._rows)
         if isinstance(found, Metrics):

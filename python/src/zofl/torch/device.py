@@ -17,6 +17,7 @@ from ..tree import Train
 from .asked import Function, Gradient, Loss, Losses, Measured, own_loss
 from .callbacks import Callbacks, Rounds, State
 from .data import Collate, Data
+from .points import Points
 from .setting import Setting
 from .start import held, start_of
 
@@ -71,9 +72,9 @@ class Device(plain.Device):
         self._callbacks, self._state = Callbacks(callbacks), State(self)
         names = run.get("metrics", ()) if isinstance(run, Mapping) else ()
         rows = eval_dataset if eval_dataset is not None else dataset
+        asked = loss and Loss(loss, self._setting, data)
         super().__init__(
-            url, run, id, initial=start,
-            loss=loss and Loss(loss, self._setting, data),
+            url, run, id, initial=start, loss=asked, factors=asked and Points(start, asked),
             losses=losses and Losses(losses, self._setting, data, model),
             gradient=Gradient(loss, self._setting, data, start.tree) if gradient and loss else None,
             evaluate=compute_metrics and Measured(
@@ -81,7 +82,7 @@ class Device(plain.Device):
                 len(rows) if hasattr(rows, "__len__") else 1, self._state),
             samples=samples or len(data or ()), points=points, store=store, report=report,
             progress=Rounds(self._callbacks, self._state, progress)
-            if self._callbacks else progress, strict=strict, **flags)
+            if self._callbacks else progress, strict=strict, **flags)  # type: ignore[arg-type]
 
     def run(self) -> Result:
         """Takes part until the run has ended, as `zofl.Device.run`: then the module holds x."""
@@ -102,7 +103,8 @@ class Device(plain.Device):
                 print(model(row))
         """
         asked = self._asker.ask()[0] if self._asker.knows else None
-        with held(self._tree, asked) as module:
+        tree: Any = self._tree
+        with held(tree, asked) as module:
             yield module
 
     def save_pretrained(self, path: str | os.PathLike[str], **more: Any) -> None:

@@ -38,6 +38,15 @@ def trained(module: Any, train: Train) -> dict[str, Any]:
     return found
 
 
+def twins(module: Any, chosen: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Of each tensor all those of the module that are other names of its memory, it among them."""
+    found: dict[tuple[Any, ...], dict[int, Any]] = {_memory(p): {id(p): p} for p in chosen.values()}
+    for t in [*module.parameters(), *module.buffers()]:
+        if (same := found.get(_memory(t))) is not None:
+            same[id(t)] = t
+    return {name: list(found[_memory(p)].values()) for name, p in chosen.items()}
+
+
 def segments_of(names: Sequence[str]) -> list[str]:
     """What a plan calls tensors, as `zofl plan --initial` does: a segment's name is shorter."""
     plain = [_plain(name) for name in names]

@@ -69,7 +69,7 @@ class Setting:
             (f"{at}.{name}" if at else name, place, name, t, t._version)
             for at, part in self._module.named_modules()
             for place in (part._parameters, part._buffers)
-            for name, t in place.items() if t is not None]
+            for name, t in place.items() if isinstance(t, torch.Tensor)]
 
     def _look(self, function: str) -> None:
         """Says once of each tensor that a function changed it."""

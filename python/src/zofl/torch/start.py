@@ -8,7 +8,7 @@ import shutil
 import struct
 import tempfile
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,16 +22,22 @@ from ..holders import lock_of, parameters_of
 from ..initial import Initial
 from ..protocol import Vector
 from ..tree import Leaf, Train, Tree, array_of, fill
-from .layout import differs, named_by, trained
+from .layout import differs, named_by, trained, twins
 
 _AT_ONCE = 1 << 22  # numbers that are converted at once
+
+# The tensors of a module that are no memory of its own, but an x of a device: their ids.
+_lent: weakref.WeakKeyDictionary[Any, set[int]] = weakref.WeakKeyDictionary()
+# Which x the other tensors of a module hold, if they hold one.
+_held: weakref.WeakKeyDictionary[Any, object] = weakref.WeakKeyDictionary()
 
 
 class ModuleTree(Tree):
     """The trained tensors of a module, sorted by name as in a model file.
 
     Nothing here has as many numbers as the model: those of the beginning are in a file, and the
-    module's own tensors take each point. Its float32 is rounded to what they hold.
+    module's own tensors take each point. Its float32 is rounded to what they hold. Or float32
+    tensors in the memory of the processor are views of x itself, for losses that leave it alone.
     """
 
     copied = True
@@ -39,10 +45,12 @@ class ModuleTree(Tree):
     def __init__(self, module: Any, train: Train = None, numbers: Vector | None = None) -> None:
         self.holder, self.module = None, module
         self.parameters = dict(sorted(trained(module, train).items()))
-        self.leaves, self.dim = [], 0
+        self.twins = twins(module, self.parameters)
+        self.leaves, self.dim, self._strides = [], 0, {}
         for name, p in self.parameters.items():
             start = np.broadcast_to(np.float32(0), tuple(p.shape))  # a shape, without numbers
             self.leaves.append(Leaf(name, start, lambda a: a, self.dim))
+            self._strides[name] = p.stride()
             self.dim += p.numel()
         if self.dim == 0:
             raise UsageError("the module has no numbers to train", 2)
@@ -72,7 +80,7 @@ class ModuleTree(Tree):
         flat = _tensor(x)
         if x.ndim == 2:
             return {leaf.name: self._part(flat, leaf) for leaf in self.leaves}
-        self._put(self.parameters, flat)
+        self._put(flat)
         return self.module
 
     def ravel(self, value: Any) -> Vector:
@@ -90,18 +98,54 @@ class ModuleTree(Tree):
         with self.lock:
             other = copy.deepcopy(self.module)
         named = parameters_of(other)
-        self._put({name: named[name] for name in self.parameters}, _tensor(x))
+        flat = _tensor(x)
+        with torch.no_grad():
+            for leaf in self.leaves:
+                named[leaf.name].copy_(self._view(flat, leaf))
         return other
 
     def restore(self) -> None:
         self.keep(self.vector)
 
-    def _put(self, parameters: Mapping[str, Any], flat: Any) -> None:
+    def lend(self, x: Vector, version: int, apart: Container[str] = ()) -> dict[str, Any]:
+        """The tensors of x by name. Those of the module are views of them, or x rounded, but for
+        those to be left apart. version changes with x."""
+        found, flat = {}, _tensor(x)
+        held = (id(self), version)
         with torch.no_grad():
             for leaf in self.leaves:
-                part = flat[leaf.at:leaf.at + leaf.start.size]
-                parameters[leaf.name].copy_(part.view(leaf.start.shape))
+                p, part = self.parameters[leaf.name], self._view(flat, leaf)
+                found[leaf.name] = part
+                if leaf.name in apart:
+                    continue
+                if p.dtype == torch.float32 and p.device.type == "cpu":
+                    self._point(leaf.name, part)
+                    _lent.setdefault(self.module, set()).add(id(p))
+                elif _held.get(self.module) != held:
+                    p.copy_(part)
+        _held[self.module] = held
+        return found
 
+    def own(self, name: str) -> Any:
+        """A tensor of the module, in memory of its own. It may have lost its numbers."""
+        p, lent = self.parameters[name], _lent.get(self.module, set())
+        if id(p) in lent:
+            self._point(name, torch.empty_strided(p.shape, self._strides[name], dtype=p.dtype))
+            lent.remove(id(p))
+        return p
+
+    def _point(self, name: str, memory: Any) -> None:
+        for p in self.twins[name]:
+            p.data = memory
+
+    def _view(self, flat: Any, leaf: Leaf) -> Any:
+        return flat[leaf.at:leaf.at + leaf.start.size].view(leaf.start.shape)
+
+    def _put(self, flat: Any) -> None:
+        _held.pop(self.module, None)
+        with torch.no_grad():
+            for leaf in self.leaves:
+                self.own(leaf.name).copy_(self._view(flat, leaf))
     def _part(self, flat: Any, leaf: Leaf) -> Any:
         p = self.parameters[leaf.name]
         part = flat[:, leaf.at:leaf.at + leaf.start.size]
@@ -118,7 +162,7 @@ class ModuleTree(Tree):
             file.write(struct.pack("<Q", len(head)) + head)
             parts = self._numbers() if numbers is None else iter([numbers])
             for part in parts:
-                file.write(memoryview(np.ascontiguousarray(part, "<f4")).cast("B"))
+                file.write(np.ascontiguousarray(part, "<f4").data.cast("B"))
         return 8 + len(head)
 
     def _numbers(self) -> Iterator[Vector]:
@@ -177,14 +221,18 @@ def start_of(run: Any, module: Any, train: Train) -> Start:
 class _Shared:
     """An array's memory, for torch alone, which warns of what is read-only and only reads here."""
 
-    def __init__(self, x: Vector) -> None:
+    def __init__(self, x: Any) -> None:
         self._kept = x
         self.__array_interface__ = {**x.__array_interface__, "data": (x.ctypes.data, False)}
 
 
 def _tensor(x: Vector) -> Any:
     """An array as a tensor on its memory, which nobody may write to."""
-    x = np.ascontiguousarray(x, np.float32)
+    return shared(np.ascontiguousarray(x, np.float32))
+
+
+def shared(x: Any) -> Any:
+    """A tensor on the memory of an array."""
     return torch.from_numpy(np.asarray(_Shared(x)))
 
 

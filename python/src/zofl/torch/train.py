@@ -13,6 +13,7 @@ from ..tree import Train
 from .asked import Function, Gradient, Loss, Measured, own_loss
 from .callbacks import State
 from .data import Collate, Data
+from .points import Points
 from .setting import Setting
 from .start import Start
 
@@ -57,11 +58,12 @@ def minimize(loss: Function | None = None, module: Any = None, *, train: Train =
     if dataset is not None:
         data = Data(dataset, collate, next(iter(start.tree.parameters.values())).device)
     given = loss or own_loss
+    asked = Loss(given, setting, data)
     rows = eval_dataset if eval_dataset is not None else dataset
     names = more.get("metrics") or (more.get("plan") or {}).get("metrics", ())
     try:
         return lowered(
-            Loss(given, setting, data), start,
+            asked, start, factors=Points(start, asked),
             gradient=Gradient(given, setting, data, start.tree) if gradient else None,
             evaluate=compute_metrics and Measured(
                 compute_metrics, setting, rows, names,
