@@ -139,29 +139,30 @@ func TestStrictKnowsPoints(t *testing.T) {
 }
 
 // A survey counts as the first round. It asks for the model, and for points far from it, where a
-// loss may fail.
+// loss may fail. A loss that works at the model alone fails in every round.
 func TestStrictSurvey(t *testing.T) {
 	again := func(a *wire.Announcement) { a.Attempt++ }
-	for _, far := range []bool{true, false} {
+	for _, works := range []int{0, 1, 2} { // calls of a survey, of which the first is at the model
 		bubble(t, func(t *testing.T) {
 			p := testPlan(small)
 			p.MuAuto, p.Mu = 1, 0
 			h, o := newHost(t, p), newMoody(t)
 			calls := 0
 			o.mood = func(context.Context, []float32) (float64, error) {
-				if calls++; far && calls == 1 {
+				if calls++; calls <= works {
 					return 1, nil
 				}
 				return 0, errors.New("out of range")
 			}
 			d := h.device("d0", o)
 			h.announce(asking(survey.Mu))
-			if far {
+			if works == 2 {
 				h.one(wire.Contribution)
 				d.stop()
 				return
 			}
 			h.declines(wire.DeclineLoss)
+			calls = 0
 			h.announce(asking(survey.Mu), again)
 			h.declines(wire.DeclineLoss)
 			if err := d.result(); !errors.Is(err, client.ErrLoss) {

@@ -134,6 +134,24 @@ def test_the_cause_is_the_apps(caplog: pytest.LogCaptureFixture) -> None:
     assert caplog.text.count("no sensor") == 3  # a sentence, and the traceback
 
 
+@pytest.mark.parametrize("works", [lambda x, calls: not x.any(), lambda x, calls: calls == 1])
+def test_a_loss_that_works_once(works: Any) -> None:
+    """A run that looks for mu first asks for the model, and then for points beside it."""
+    calls: list[int] = []
+
+    def loss(x: np.ndarray) -> float:
+        calls.append(1)
+        if not works(x, len(calls)):
+            raise LookupError("no sensor")
+        return 1.0
+
+    plan = zofl.plan(run="once", dim=5, members=1, target=1, quorum=1, deadline=2000)
+    with zofl.serve(plan) as server:
+        with pytest.raises(zofl.Error, match="loss .*no sensor.*strict=False") as e:
+            zofl.Device(server.url, plan, "bad", loss=loss).run()
+    assert isinstance(e.value.__cause__, LookupError)
+
+
 @pytest.mark.parametrize("loss", [lambda: 1.0, lambda x, batch, data: 1.0, lambda x, *, data: 1.0])
 def test_a_loss_that_cannot_be_called(loss: Any) -> None:
     """It is said at once, not in the first round."""

@@ -34,6 +34,7 @@ type estimation struct {
 	points      int             // that a batched objective would get in the present call
 	loss        float64         // mean of the losses of step 0, with svrg of step 1
 	heading     float32         // with step_auto: the slope along the momentum
+	beside      beside          // of a survey
 	place       place           // of the present step's directions
 	size        int             // of minibatches, 0: all of the data
 	batch       objective.Batch // of the present step

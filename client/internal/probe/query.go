@@ -78,7 +78,8 @@ func Failed(err error) bool {
 		errors.Is(err, isolate.ErrExit)
 }
 
-// Answered says whether a call of the app's loss has ever returned without an error.
+// Answered says whether a call of the app's loss has ever returned without an error. A survey in
+// which only the call at the model did does not count.
 func (p *Prober) Answered() bool { return p.answered }
 
 // blame adds to err the step and the query of the call that failed.

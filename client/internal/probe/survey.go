@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,34 @@ func (p *Prober) Survey(
 // no memory.
 type surveying struct{ kind survey.Kind }
 
+// A beside notes what the loss did at a survey's points beside the model.
+type beside struct {
+	answered bool  // at one of them it gave a loss, finite or not
+	refused  error // the first of its errors; nil: none
+}
+
+// orInfinite returns a loss of a survey, or infinity if the app's loss gave an error: far from the
+// model, a simulator or an engine may have no loss.
+func (b *beside) orInfinite(f float64, err error) (float64, error) {
+	if errors.As(err, new(refusal)) {
+		b.refused = cmp.Or(b.refused, err)
+		return math.Inf(1), nil
+	}
+	if err == nil { // else the job may be abandoned
+		b.answered = true
+	}
+	return f, err
+}
+
+// fault returns an error if the loss gave an error at all points beside the model, also at those
+// that are closest to it: a round would get no loss, either.
+func (b *beside) fault() error {
+	if b.answered || b.refused == nil {
+		return nil
+	}
+	return fmt.Errorf("the loss works at the model, and at no point beside it: %w", b.refused)
+}
+
 func (s surveying) prepare(e *estimation) {
 	b := &e.prober.buffers
 	b.scalars = room(b.scalars, s.kind.ValuesOf(e.plan))
@@ -43,16 +72,32 @@ func (s surveying) estimate(e *estimation) error {
 	}
 	e.place = place{e.N, 0, e.Source}
 	e.began = time.Now()
-	switch s.kind {
-	case survey.Step:
-		return e.surveyStep()
-	case survey.Sketch:
+	if s.kind == survey.Sketch {
 		if e.plan.Classes > 0 {
 			return e.shares()
 		}
 		return e.sketch()
 	}
-	return e.surveyMu()
+	return e.surveyBeside(s.kind)
+}
+
+// surveyBeside answers a survey that asks for points far from the model, where a loss may fail. If
+// the loss fails at all of them, what it answered at the model proves nothing.
+func (e *estimation) surveyBeside(kind survey.Kind) (err error) {
+	answered := e.prober.answered
+	e.beside = beside{}
+	if kind == survey.Step {
+		err = e.surveyStep()
+	} else {
+		err = e.surveyMu()
+	}
+	if err != nil {
+		return err
+	}
+	if err = e.beside.fault(); err != nil {
+		e.prober.answered = answered
+	}
+	return err
 }
 
 // surveyStep answers a survey of kind [survey.Step].
@@ -72,7 +117,9 @@ func (e *estimation) surveyStep() (err error) {
 			}
 			e.loss, e.scalars[0] = f, float32(f)
 		} else {
-			f, err = orInfinite(f, err)
+			if e.prober.batched == nil { // else askAhead has done so
+				f, err = e.beside.orInfinite(f, err)
+			}
 			e.scalars[i] = single(f - e.loss)
 		}
 		if err != nil {
@@ -80,15 +127,6 @@ func (e *estimation) surveyStep() (err error) {
 		}
 	}
 	return nil
-}
-
-// orInfinite returns a loss of a survey, or infinity if the app's loss gave an error: far from the
-// model, a simulator or an engine may have no loss.
-func orInfinite(f float64, err error) (float64, error) {
-	if errors.As(err, new(refusal)) {
-		return math.Inf(1), nil
-	}
-	return f, err
 }
 
 // askAhead asks a batched objective for the losses at the ends of moves. If the objective refuses
@@ -106,7 +144,9 @@ func (e *estimation) askAhead(lengths []float32) error {
 		if i == 0 && err != nil {
 			return err
 		}
-		if losses[i], err = orInfinite(e.losses[0], err); err != nil {
+		if i == 0 {
+			losses[0] = e.losses[0]
+		} else if losses[i], err = e.beside.orInfinite(e.losses[0], err); err != nil {
 			return err
 		}
 	}
@@ -214,15 +254,16 @@ func (e *estimation) pair(mu float32, p int) (plus, minus float64, err error) {
 	if e.prober.batched != nil {
 		points := replica.Points{X: e.local.X, Mu: mu, Central: true}
 		err := e.askAll(e.prober.source.all(e.replica, points, e.place, p, p+1), 0)
-		if errors.As(err, new(refusal)) { // of both points or of one: a difference needs both
-			return math.Inf(1), math.Inf(1), nil
+		refused := errors.As(err, new(refusal)) // at both points or at one: a difference needs both
+		if plus, err = e.beside.orInfinite(e.losses[0], err); refused {
+			return plus, plus, err
 		}
-		return e.losses[0], e.losses[1], err
+		return plus, e.losses[1], err
 	}
-	if plus, err = orInfinite(e.anyAt(0, mu, p)); err != nil {
+	if plus, err = e.beside.orInfinite(e.anyAt(0, mu, p)); err != nil {
 		return 0, 0, err
 	}
-	minus, err = orInfinite(e.anyAt(1, -mu, p))
+	minus, err = e.beside.orInfinite(e.anyAt(1, -mu, p))
 	return plus, minus, err
 }
 

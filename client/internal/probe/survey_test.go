@@ -80,7 +80,8 @@ func bowl(x []float32) float64 {
 type refusing struct {
 	flat, stream, batched objective.Objective
 	broken                bool
-	after                 bool // the loss refuses nothing yet
+	after                 bool     // the loss refuses nothing yet
+	only                  *float64 // it gives an error unless its value is this one; nil: not so
 }
 
 var errRange = errors.New("parameter out of range")
@@ -89,7 +90,7 @@ func (r *refusing) Dim() int { return 40 }
 
 func (r *refusing) check(losses ...float64) error {
 	for _, f := range losses {
-		if !r.after && (math.IsInf(f, 0) || r.broken) {
+		if !r.after && (math.IsInf(f, 0) || r.broken || r.only != nil && f != *r.only) {
 			return errRange
 		}
 	}
@@ -129,9 +130,9 @@ func TestSurveyOfALossThatRefuses(t *testing.T) {
 			var errs [3]error
 			for i := range results {
 				o := &surveyed{dim: 40, f: bowl}
-				r := &refusing{surveyedFlat{o}, surveyedStream{o}, surveyedBatched{o}, i == 2, false}
-				app := map[string]objective.Objective{"flat": refusingFlat{r}, "stream": refusingStream{r},
-					"batched": refusingBatched{r}}[form]
+				r := newRefusing(o)
+				r.broken = i == 2
+				app := r.forms()[form]
 				if i == 0 {
 					app = surveyForms[form](o)
 				}
@@ -152,6 +153,44 @@ func TestSurveyOfALossThatRefuses(t *testing.T) {
 			}
 			if !errors.Is(errs[2], errRange) {
 				t.Errorf("%v, %s: an error at the model gives %v", kind, form, errs[2])
+			}
+		}
+	}
+}
+
+func newRefusing(o *surveyed) *refusing {
+	return &refusing{flat: surveyedFlat{o}, stream: surveyedStream{o}, batched: surveyedBatched{o}}
+}
+
+func (r *refusing) forms() map[string]objective.Objective {
+	return map[string]objective.Objective{"flat": refusingFlat{r}, "stream": refusingStream{r},
+		"batched": refusingBatched{r}}
+}
+
+// TestSurveyOfALossThatWorksAtTheModel: a loss that gives an error at all points but the model would
+// do so in each round. The device returns that error, and the loss has not worked yet.
+func TestSurveyOfALossThatWorksAtTheModel(t *testing.T) {
+	for _, kind := range []survey.Kind{survey.Mu, survey.Step} {
+		for form := range surveyForms {
+			r := newRefusing(&surveyed{dim: 40, f: bowl})
+			app := r.forms()[form]
+			var s *stepper
+			if kind == survey.Step {
+				r.after = true
+				s = normalizedRounds(t, app, 3)
+				r.after = false
+			} else {
+				s = newStepper(t, app, 1, func(p *plan.Plan) { p.MuAuto, p.Mu = 1, 0 })
+			}
+			worked, model := s.c.Answered(), bowl(s.r.Params())
+			r.only = &model
+			_, err := s.asks(t, kind, 3)
+			if !Failed(err) || !errors.Is(err, errRange) ||
+				!strings.Contains(err.Error(), "at no point beside it") {
+				t.Errorf("%v, %s: got %v", kind, form, err)
+			}
+			if s.c.Answered() != worked {
+				t.Errorf("%v, %s: the loss counts as one that has worked", kind, form)
 			}
 		}
 	}

@@ -183,6 +183,8 @@ class Answers:
         self.fault: Exception | None = None  # the last failure
         self._failed, self._again = "", 0  # its text, and how often it came again
         self._accused: Callable[..., Any] | None = None  # whose it is
+        # The last failure far from the model, as the three above: some such are a loss's right.
+        self._beside: tuple[str, Exception, Callable[..., Any] | None] | None = None
         self._sound = False  # a loss was finite once
         self._told: set[str] = set()  # what is said once
         self._surveyed: dict[str, str] = {}  # n of the last survey of a device
@@ -220,6 +222,7 @@ class Answers:
             text = faults.sentence(error, self._function(verb))
             if verb == "loss" and self._far(_arguments(rest)):
                 log.info("no loss far from the model: it is taken for infinite", exc_info=True)
+                self._beside = text, faults.own_frames(error), self._function(verb)
                 return "error " + text
             faults.own_frames(error)
             if self.strict:
@@ -232,6 +235,8 @@ class Answers:
     def blamed(self, error: Error) -> Error:
         """The program's error, in other words if a function's failure is why it ended."""
         text = self._failed
+        if self._beside is not None and self._beside[0][:_COMPARED] in str(error):
+            text, self.fault, self._accused = self._beside
         if self.fault is None or text[:_COMPARED] not in str(error):
             self.fault = None
             return error

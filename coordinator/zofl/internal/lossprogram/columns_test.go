@@ -1,9 +1,39 @@
 package lossprogram
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/zofl/zofl/plan"
 )
+
+// TestTellScale: a device whose run has ended tells the program the scale that nothing has told it
+// before. Without a scale there is nothing to tell.
+func TestTellScale(t *testing.T) {
+	p, log := startBowl(t, "hello 1 dim=3 columns=2")
+	told := func() int {
+		t.Helper()
+		return strings.Count(log(), `msg="scale `)
+	}
+	if p.TellScale(t.Context()); told() != 0 {
+		t.Errorf("told of no scale: %s", log())
+	}
+	for i, mean := range []float64{2.5, -1} {
+		at := &plan.Plan{}
+		at.Stats = []plan.Column{{Mean: mean, Std: 0.25}, {Mean: 1e-9, Std: 3}}
+		if err := p.Accept(at); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			p.TellScale(t.Context())
+		}
+		says := fmt.Sprintf(`msg="scale %v 0.25 1e-09 3"`, mean)
+		if told() != i+1 || !strings.Contains(log(), says) {
+			t.Errorf("told %d times, want %d, the last time %s: %s", told(), i+1, says, log())
+		}
+	}
+}
 
 func TestColumnsOf(t *testing.T) {
 	got, err := columnsOf(strings.Fields("3 1 2.5 0.5 2 3  0 7 0 0 0 0"), 2)

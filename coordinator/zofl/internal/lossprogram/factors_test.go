@@ -39,7 +39,7 @@ func bowl(greeting string) {
 		case "map":
 			said = args
 			fmt.Println("ok")
-		case "progress":
+		case "progress", "scale":
 			fmt.Println("ok")
 		case "loss":
 			fmt.Print("loss")
