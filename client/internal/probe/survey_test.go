@@ -167,8 +167,8 @@ func (r *refusing) forms() map[string]objective.Objective {
 		"batched": refusingBatched{r}}
 }
 
-// TestSurveyOfALossThatWorksAtTheModel: a loss that gives an error at all points but the model would
-// do so in each round. The device returns that error, and the loss has not worked yet.
+// TestSurveyOfALossThatWorksAtTheModel: a loss that gives an error at all points but the model
+// would do so in each round. The device returns that error, and the loss has not worked yet.
 func TestSurveyOfALossThatWorksAtTheModel(t *testing.T) {
 	for _, kind := range []survey.Kind{survey.Mu, survey.Step} {
 		for form := range surveyForms {
