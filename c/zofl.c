@@ -1708,6 +1708,10 @@ void zofl_fill(float *dst, uint64_t n, uint64_t off, const zofl_addr *at, zofl_d
 
 /* -- the terms of a step, over elements [from, from+n) of one block -- */
 
+#if ZOFL_WITH_LOWRANK
+struct kept_factors;
+#endif
+
 typedef struct {
 	float *v; /* the sums */
 	uint32_t n, block, from, held;
@@ -1717,6 +1721,7 @@ typedef struct {
 	float a[8];
 #if ZOFL_WITH_LOWRANK
 	const zofl_plan *plan; /* of directions of rank 1, which its segments shape; else NULL */
+	struct kept_factors *kept; /* or NULL */
 #endif
 } sum;
 
@@ -1904,11 +1909,44 @@ typedef struct {
 	uint64_t w[3][64];
 } factors;
 
+/* Factors that stay from one tile to the next, where the same blocks often come again: those of the
+   first terms of a round. The slots follow it. */
+typedef struct kept_factors {
+	uint32_t slots, next;
+} kept_factors;
+
 static void factors_begin(factors *f, const zofl_addr *at, isa level) {
 	f->at = *at;
 	f->at.domain = FACTORS;
 	f->level = level;
 	f->block[0] = f->block[1] = f->block[2] = NO_BLOCK;
+}
+
+/* The bytes that hold the factors of n terms. */
+static uint64_t kept_size(uint32_t n) {
+	return n ? sizeof(kept_factors) + (uint64_t)n * sizeof(factors) : 0;
+}
+
+static factors *slot_of(kept_factors *k, uint32_t i) {
+	return (factors *)(void *)(k + 1) + i;
+}
+
+/* Readies memory for the factors of n terms. */
+static void kept_begin(kept_factors *k, uint32_t n) {
+	const zofl_addr none = {0, 0, 0, 0, 0};
+	k->slots = n;
+	k->next = 0;
+	for (uint32_t i = 0; i < n; i++)
+		factors_begin(slot_of(k, i), &none, PLAIN);
+}
+
+/* The factors of the next term: kept ones, or, without a slot for them, those of other. */
+static factors *next_factors(kept_factors *k, const zofl_addr *at, isa level, factors *other) {
+	factors *f = k && k->next < k->slots ? slot_of(k, k->next++) : other;
+	if (f == other || f->at.key != at->key || f->at.step != at->step || f->at.pert != at->pert ||
+	    f->at.source != at->source)
+		factors_begin(f, at, level);
+	return f;
 }
 
 /* The word of factor e. place: of its block among those at hand. */
@@ -2002,15 +2040,15 @@ static void half_sums(float sums[16], const float c[4]) {
 static NOINLINE void sum_lowrank(sum *s) {
 	float low[16], high[16], sums[256];
 	uint64_t w[8][64];
-	factors f;
+	factors other, *f;
 	half_sums(low, s->a);
 	half_sums(high, s->a + 4);
 	for (uint32_t i = 0; i < 256; i++)
 		sums[i] = low[i & 15] + high[i >> 4];
 	memset(w[s->held & 7], 0, (8 - s->held) * sizeof w[0]);
 	for (uint32_t j = 0; j < s->held; j++) {
-		factors_begin(&f, &s->at[j], s->level);
-		lowrank_signs(w[j], s->plan, &f, (uint64_t)s->block * ZOFL_BLOCK + s->from, s->n);
+		f = next_factors(s->kept, &s->at[j], s->level, &other);
+		lowrank_signs(w[j], s->plan, f, (uint64_t)s->block * ZOFL_BLOCK + s->from, s->n);
 	}
 	add_chosen(s->v, s->n, 0, sums, w, s->level);
 }
@@ -2155,6 +2193,28 @@ static uint32_t directed(int type, zofl_dist dist, uint32_t n, isa level) {
 	return hash;
 }
 
+#if ZOFL_WITH_LOWRANK
+/* A sum of eleven terms of rank 1 over a matrix of 13 x 9 and a vector: of its bits. */
+static uint32_t summed(isa level) {
+	static const zofl_plan plan = {.nseg = 2, .seg = {{.len = 117, .rows = 13}, {.len = 33}}};
+	float out[TESTED_SIMD];
+	uint32_t hash = 0;
+	zofl_addr at = {0x0123456789ABCDEFu, 1, 2, 3, 0};
+	sum s;
+	for (uint32_t i = 0; i < TESTED_SIMD; i++)
+		out[i] = tested(i);
+	sum_begin(&s, out, TESTED_SIMD, 0, 0, ZOFL_RADEMACHER);
+	s.level = level;
+	s.plan = &plan;
+	for (uint32_t i = 0; i < 11; i++, at.pert++)
+		sum_add(&s, &at, tested(i));
+	sum_end(&s);
+	for (uint32_t i = 0; i < TESTED_SIMD; i++)
+		hash = (hash ^ bits(out[i])) * 16777619u;
+	return hash;
+}
+#endif
+
 /* Directions that differ from those of other devices. */
 static int directions_differ(void) {
 	static const uint32_t hashes[2][4] = {
@@ -2169,6 +2229,10 @@ static int directions_differ(void) {
 		if (directed(type, ZOFL_RADEMACHER, TESTED, PLAIN) != hashes[1][type])
 			return 1;
 	}
+#if ZOFL_WITH_LOWRANK
+	if (summed(PLAIN) != 0xA2064797u)
+		return 1;
+#endif
 	return 0;
 }
 
@@ -2183,6 +2247,10 @@ static int units_differ(void) {
 			if (directed(type, (zofl_dist)dist, TESTED_SIMD, best) !=
 			    directed(type, (zofl_dist)dist, TESTED_SIMD, PLAIN))
 				return 1;
+#if ZOFL_WITH_LOWRANK
+	if (summed(best) != summed(PLAIN))
+		return 1;
+#endif
 	return 0;
 }
 
@@ -2740,7 +2808,7 @@ static uint32_t read_segments(reader *r, zofl_plan *p) {
 			p->seg[i] = s;
 	}
 	if (p) {
-		p->nseg = (uint8_t)(n < ZOFL_SEGMENTS ? n : ZOFL_SEGMENTS);
+		p->nseg = (uint16_t)(n < ZOFL_SEGMENTS ? n : ZOFL_SEGMENTS);
 		if (n > ZOFL_SEGMENTS && !p->unsupported)
 			p->unsupported = F_SEGMENTS;
 	}
@@ -4087,6 +4155,7 @@ enum {
 	PART_YM,
 	PART_BASE,
 	PART_TILE,
+	PART_FACTORS,
 	PART_DRAWN,
 	PART_ZW,
 	PART_YW,
@@ -4134,6 +4203,18 @@ static uint64_t cma_part(const zofl_plan *p, int part) {
 }
 #endif
 
+#if ZOFL_WITH_LOWRANK
+/* The terms of a round whose factors are kept. */
+static uint32_t kept_terms(const zofl_plan *p) {
+	uint64_t most = (uint64_t)p->steps * most_perts(p);
+	if (p->distribution != LOWRANK)
+		return 0;
+	if (p->transport == RELAY && most < ZOFL_FACTORS)
+		most *= p->target;
+	return (uint32_t)(most < ZOFL_FACTORS ? most : ZOFL_FACTORS);
+}
+#endif
+
 /* The bytes of a part. */
 static uint64_t part_size(const zofl_plan *p, int part) {
 	switch (part) {
@@ -4149,6 +4230,10 @@ static uint64_t part_size(const zofl_plan *p, int part) {
 		return p->steps > 1 ? 4 * tile_of(p) : 0;
 	case PART_TILE:
 		return 4 * tile_of(p);
+#if ZOFL_WITH_LOWRANK
+	case PART_FACTORS:
+		return kept_size(kept_terms(p));
+#endif
 	case PART_G: /* of candidates the losses, as doubles */
 		return (is_cma(p) ? 8 : 4) * scalars_of(p);
 	}
@@ -4188,6 +4273,11 @@ static void cut(zofl_replica *r, const zofl_plan *p) {
 	r->tile = part[PART_TILE];
 	r->g = part[PART_G];
 	r->scalars = (uint32_t)scalars_of(p);
+#if ZOFL_WITH_LOWRANK
+	r->factors = part[PART_FACTORS];
+	if (r->factors)
+		kept_begin(r->factors, kept_terms(p));
+#endif
 #if ZOFL_WITH_CMA && ZOFL_WITH_NORMAL
 	r->u = part[PART_U];
 	r->path = part[PART_PATH];
@@ -4628,8 +4718,19 @@ static void sum_tile(sum *s, const zofl_replica *r, uint64_t i, uint32_t n) {
 	          (zofl_dist)r->plan.distribution);
 #if ZOFL_WITH_LOWRANK
 	s->plan = r->plan.distribution == LOWRANK ? &r->plan : NULL;
+	s->kept = r->factors;
 #endif
 	memset(r->tile, 0, 4 * (size_t)n);
+}
+
+/* The next sum begins with the first term: of a tile, or of a device's own step. */
+static void first_term(const zofl_replica *r) {
+#if ZOFL_WITH_LOWRANK
+	kept_factors *k = r->factors;
+	if (k)
+		k->next = 0;
+#endif
+	(void)r;
 }
 
 /* v = sum of the terms of local step k, for elements [i, i+n) of one block. weight: of all terms.
@@ -4764,6 +4865,7 @@ static NOINLINE int apply_round(zofl_replica *r, const record *o) {
 		n = tile_at(p, i);
 		if (r->base)
 			memcpy(r->base, r->x + i, 4 * (size_t)n);
+		first_term(r);
 		for (uint32_t k = 0; k < p->steps; k++) {
 			sum_terms(r, o, weight, k, i, n);
 			step_tile(r, o, inverse, i, n);
@@ -4778,6 +4880,7 @@ static void estimate(const zofl_replica *r, uint64_t i, uint32_t n, uint64_t rec
                      const float *g, uint32_t perts, uint32_t source) {
 	uint64_t key = replica_key(r, record);
 	sum s;
+	first_term(r);
 	sum_tile(&s, r, i, n);
 	for (uint32_t q = 0; q < perts; q++) {
 		zofl_addr at = {key, (uint16_t)k, (uint16_t)q, source, 0};

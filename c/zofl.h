@@ -206,11 +206,12 @@ typedef struct {
 	uint8_t run_key_len, key_check_len, initial_digest_len;
 	uint8_t initial, sharing, distribution, difference, rule, transport, weights, roster,
 	    server_rule, precision, groups, step_auto, mu_auto, key_scheme, covariance, perts_auto;
-	uint8_t nseg, nboxes, metrics;
+	uint8_t nboxes, metrics;
 	uint8_t unsupported; /* number of the first field that this build cannot run, or 0 */
 	uint8_t choice;      /* the field's value, where it is a choice */
 	uint8_t refused;     /* number of the field because of which no run can have the plan, or 0 */
 	uint64_t dim, rounds;
+	uint16_t nseg;
 	uint32_t scheme, steps, perts, schedule_perts, batch, shards, digest_every, eval_every,
 	    eval_count, late, target, max_weight, deadline, reannounce, group_size, regroup, restarts,
 	    step_after;
@@ -231,6 +232,9 @@ typedef struct {
 	size_t room;
 	uint64_t need; /* bytes that the plan needs */
 	uint32_t scalars;
+#if ZOFL_WITH_LOWRANK
+	void *factors; /* kept ones of directions of rank 1; or NULL */
+#endif
 	uint64_t n, epoch, rounds, ended;
 	uint8_t hash[16], plan_tip[8], key[32];
 	double V, p1, p2; /* registers of server_rule=normalized */

@@ -28,7 +28,10 @@
 #define ZOFL_WITH_LOWRANK 0
 #endif
 #endif
-#ifndef ZOFL_SEGMENTS /* the most segments of a plan */
+#ifndef ZOFL_FACTORS /* the most terms of a round whose factors replay keeps, 1.6 kB each */
+#define ZOFL_FACTORS 256
+#endif
+#ifndef ZOFL_SEGMENTS /* the most segments of a plan, of 40 bytes each: up to 512 */
 #define ZOFL_SEGMENTS 8
 #endif
 #ifndef ZOFL_ROLLBACKS /* the most rollbacks of a log */

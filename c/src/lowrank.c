@@ -14,11 +14,44 @@ typedef struct {
 	uint64_t w[3][64];
 } factors;
 
+/* Factors that stay from one tile to the next, where the same blocks often come again: those of the
+   first terms of a round. The slots follow it. */
+typedef struct kept_factors {
+	uint32_t slots, next;
+} kept_factors;
+
 static void factors_begin(factors *f, const zofl_addr *at, isa level) {
 	f->at = *at;
 	f->at.domain = FACTORS;
 	f->level = level;
 	f->block[0] = f->block[1] = f->block[2] = NO_BLOCK;
+}
+
+/* The bytes that hold the factors of n terms. */
+static uint64_t kept_size(uint32_t n) {
+	return n ? sizeof(kept_factors) + (uint64_t)n * sizeof(factors) : 0;
+}
+
+static factors *slot_of(kept_factors *k, uint32_t i) {
+	return (factors *)(void *)(k + 1) + i;
+}
+
+/* Readies memory for the factors of n terms. */
+static void kept_begin(kept_factors *k, uint32_t n) {
+	const zofl_addr none = {0, 0, 0, 0, 0};
+	k->slots = n;
+	k->next = 0;
+	for (uint32_t i = 0; i < n; i++)
+		factors_begin(slot_of(k, i), &none, PLAIN);
+}
+
+/* The factors of the next term: kept ones, or, without a slot for them, those of other. */
+static factors *next_factors(kept_factors *k, const zofl_addr *at, isa level, factors *other) {
+	factors *f = k && k->next < k->slots ? slot_of(k, k->next++) : other;
+	if (f == other || f->at.key != at->key || f->at.step != at->step || f->at.pert != at->pert ||
+	    f->at.source != at->source)
+		factors_begin(f, at, level);
+	return f;
 }
 
 /* The word of factor e. place: of its block among those at hand. */
@@ -112,15 +145,15 @@ static void half_sums(float sums[16], const float c[4]) {
 static NOINLINE void sum_lowrank(sum *s) {
 	float low[16], high[16], sums[256];
 	uint64_t w[8][64];
-	factors f;
+	factors other, *f;
 	half_sums(low, s->a);
 	half_sums(high, s->a + 4);
 	for (uint32_t i = 0; i < 256; i++)
 		sums[i] = low[i & 15] + high[i >> 4];
 	memset(w[s->held & 7], 0, (8 - s->held) * sizeof w[0]);
 	for (uint32_t j = 0; j < s->held; j++) {
-		factors_begin(&f, &s->at[j], s->level);
-		lowrank_signs(w[j], s->plan, &f, (uint64_t)s->block * ZOFL_BLOCK + s->from, s->n);
+		f = next_factors(s->kept, &s->at[j], s->level, &other);
+		lowrank_signs(w[j], s->plan, f, (uint64_t)s->block * ZOFL_BLOCK + s->from, s->n);
 	}
 	add_chosen(s->v, s->n, 0, sums, w, s->level);
 }

@@ -270,7 +270,7 @@ static uint32_t read_segments(reader *r, zofl_plan *p) {
 			p->seg[i] = s;
 	}
 	if (p) {
-		p->nseg = (uint8_t)(n < ZOFL_SEGMENTS ? n : ZOFL_SEGMENTS);
+		p->nseg = (uint16_t)(n < ZOFL_SEGMENTS ? n : ZOFL_SEGMENTS);
 		if (n > ZOFL_SEGMENTS && !p->unsupported)
 			p->unsupported = F_SEGMENTS;
 	}

@@ -263,6 +263,10 @@ void zofl_fill(float *dst, uint64_t n, uint64_t off, const zofl_addr *at, zofl_d
 
 /* -- the terms of a step, over elements [from, from+n) of one block -- */
 
+#if ZOFL_WITH_LOWRANK
+struct kept_factors;
+#endif
+
 typedef struct {
 	float *v; /* the sums */
 	uint32_t n, block, from, held;
@@ -272,6 +276,7 @@ typedef struct {
 	float a[8];
 #if ZOFL_WITH_LOWRANK
 	const zofl_plan *plan; /* of directions of rank 1, which its segments shape; else NULL */
+	struct kept_factors *kept; /* or NULL */
 #endif
 } sum;
 

@@ -93,8 +93,19 @@ static void sum_tile(sum *s, const zofl_replica *r, uint64_t i, uint32_t n) {
 	          (zofl_dist)r->plan.distribution);
 #if ZOFL_WITH_LOWRANK
 	s->plan = r->plan.distribution == LOWRANK ? &r->plan : NULL;
+	s->kept = r->factors;
 #endif
 	memset(r->tile, 0, 4 * (size_t)n);
+}
+
+/* The next sum begins with the first term: of a tile, or of a device's own step. */
+static void first_term(const zofl_replica *r) {
+#if ZOFL_WITH_LOWRANK
+	kept_factors *k = r->factors;
+	if (k)
+		k->next = 0;
+#endif
+	(void)r;
 }
 
 /* v = sum of the terms of local step k, for elements [i, i+n) of one block. weight: of all terms.
@@ -229,6 +240,7 @@ static NOINLINE int apply_round(zofl_replica *r, const record *o) {
 		n = tile_at(p, i);
 		if (r->base)
 			memcpy(r->base, r->x + i, 4 * (size_t)n);
+		first_term(r);
 		for (uint32_t k = 0; k < p->steps; k++) {
 			sum_terms(r, o, weight, k, i, n);
 			step_tile(r, o, inverse, i, n);
@@ -243,6 +255,7 @@ static void estimate(const zofl_replica *r, uint64_t i, uint32_t n, uint64_t rec
                      const float *g, uint32_t perts, uint32_t source) {
 	uint64_t key = replica_key(r, record);
 	sum s;
+	first_term(r);
 	sum_tile(&s, r, i, n);
 	for (uint32_t q = 0; q < perts; q++) {
 		zofl_addr at = {key, (uint16_t)k, (uint16_t)q, source, 0};

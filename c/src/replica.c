@@ -15,6 +15,7 @@ enum {
 	PART_YM,
 	PART_BASE,
 	PART_TILE,
+	PART_FACTORS,
 	PART_DRAWN,
 	PART_ZW,
 	PART_YW,
@@ -62,6 +63,18 @@ static uint64_t cma_part(const zofl_plan *p, int part) {
 }
 #endif
 
+#if ZOFL_WITH_LOWRANK
+/* The terms of a round whose factors are kept. */
+static uint32_t kept_terms(const zofl_plan *p) {
+	uint64_t most = (uint64_t)p->steps * most_perts(p);
+	if (p->distribution != LOWRANK)
+		return 0;
+	if (p->transport == RELAY && most < ZOFL_FACTORS)
+		most *= p->target;
+	return (uint32_t)(most < ZOFL_FACTORS ? most : ZOFL_FACTORS);
+}
+#endif
+
 /* The bytes of a part. */
 static uint64_t part_size(const zofl_plan *p, int part) {
 	switch (part) {
@@ -77,6 +90,10 @@ static uint64_t part_size(const zofl_plan *p, int part) {
 		return p->steps > 1 ? 4 * tile_of(p) : 0;
 	case PART_TILE:
 		return 4 * tile_of(p);
+#if ZOFL_WITH_LOWRANK
+	case PART_FACTORS:
+		return kept_size(kept_terms(p));
+#endif
 	case PART_G: /* of candidates the losses, as doubles */
 		return (is_cma(p) ? 8 : 4) * scalars_of(p);
 	}
@@ -116,6 +133,11 @@ static void cut(zofl_replica *r, const zofl_plan *p) {
 	r->tile = part[PART_TILE];
 	r->g = part[PART_G];
 	r->scalars = (uint32_t)scalars_of(p);
+#if ZOFL_WITH_LOWRANK
+	r->factors = part[PART_FACTORS];
+	if (r->factors)
+		kept_begin(r->factors, kept_terms(p));
+#endif
 #if ZOFL_WITH_CMA && ZOFL_WITH_NORMAL
 	r->u = part[PART_U];
 	r->path = part[PART_PATH];

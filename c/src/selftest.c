@@ -137,6 +137,28 @@ static uint32_t directed(int type, zofl_dist dist, uint32_t n, isa level) {
 	return hash;
 }
 
+#if ZOFL_WITH_LOWRANK
+/* A sum of eleven terms of rank 1 over a matrix of 13 x 9 and a vector: of its bits. */
+static uint32_t summed(isa level) {
+	static const zofl_plan plan = {.nseg = 2, .seg = {{.len = 117, .rows = 13}, {.len = 33}}};
+	float out[TESTED_SIMD];
+	uint32_t hash = 0;
+	zofl_addr at = {0x0123456789ABCDEFu, 1, 2, 3, 0};
+	sum s;
+	for (uint32_t i = 0; i < TESTED_SIMD; i++)
+		out[i] = tested(i);
+	sum_begin(&s, out, TESTED_SIMD, 0, 0, ZOFL_RADEMACHER);
+	s.level = level;
+	s.plan = &plan;
+	for (uint32_t i = 0; i < 11; i++, at.pert++)
+		sum_add(&s, &at, tested(i));
+	sum_end(&s);
+	for (uint32_t i = 0; i < TESTED_SIMD; i++)
+		hash = (hash ^ bits(out[i])) * 16777619u;
+	return hash;
+}
+#endif
+
 /* Directions that differ from those of other devices. */
 static int directions_differ(void) {
 	static const uint32_t hashes[2][4] = {
@@ -151,6 +173,10 @@ static int directions_differ(void) {
 		if (directed(type, ZOFL_RADEMACHER, TESTED, PLAIN) != hashes[1][type])
 			return 1;
 	}
+#if ZOFL_WITH_LOWRANK
+	if (summed(PLAIN) != 0xA2064797u)
+		return 1;
+#endif
 	return 0;
 }
 
@@ -165,6 +191,10 @@ static int units_differ(void) {
 			if (directed(type, (zofl_dist)dist, TESTED_SIMD, best) !=
 			    directed(type, (zofl_dist)dist, TESTED_SIMD, PLAIN))
 				return 1;
+#if ZOFL_WITH_LOWRANK
+	if (summed(best) != summed(PLAIN))
+		return 1;
+#endif
 	return 0;
 }
 

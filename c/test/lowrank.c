@@ -86,8 +86,18 @@ static void check_digest(uint64_t n, const char *what) {
 	expect(strcmp(text, named("sha256")) == 0, what);
 }
 
-/* By tiles within blocks, as replay does, and in unequal parts. */
-static void sum_parts(uint64_t off, uint64_t n, const zofl_addr *first, isa level) {
+/* By tiles within blocks, as replay does, and in unequal parts. slots: of terms whose factors stay
+   from one part to the next. */
+static void sum_parts(uint64_t off, uint64_t n, const zofl_addr *first, isa level,
+                      uint32_t slots) {
+	static uint64_t memory[1 << 14];
+	kept_factors *kept = slots ? (kept_factors *)(void *)memory : NULL;
+	if (kept_size(slots) > sizeof memory) {
+		expect(0, "slots");
+		return;
+	}
+	if (kept)
+		kept_begin(kept, slots);
 	memcpy(got, start, n * sizeof got[0]);
 	for (uint64_t i = 0, part; i < n; i += part) {
 		uint32_t from = (uint32_t)((off + i) % ZOFL_BLOCK);
@@ -99,11 +109,17 @@ static void sum_parts(uint64_t off, uint64_t n, const zofl_addr *first, isa leve
 		          (zofl_dist)LOWRANK);
 		s.level = level;
 		s.plan = &plan;
+		if ((s.kept = kept))
+			kept->next = 0;
 		for (unsigned j = 0; j < terms(); j++, at.pert++)
 			sum_add(&s, &at, coefficient(j));
 		sum_end(&s);
 	}
 	check_digest(n, "sum");
+	if (kept && n > 0)
+		expect(kept->next == (slots < terms() ? slots : terms()) &&
+		           slot_of(kept, 0)->block[1] + slot_of(kept, 0)->block[2] != 2 * NO_BLOCK,
+		       "kept factors");
 }
 
 static void put_parts(uint64_t off, uint64_t n, const zofl_addr *at, isa level) {
@@ -137,7 +153,8 @@ static void test_vector(isa level) {
 	}
 	read_start(off, n);
 	if (strcmp(named("op"), "sum") == 0)
-		sum_parts(off, n, &at, level);
+		for (uint32_t slots = 0; slots <= 80; slots = 5 * slots + 3)
+			sum_parts(off, n, &at, level, slots);
 	else
 		put_parts(off, n, &at, level);
 }

@@ -2,6 +2,7 @@
    as answers to the same points, and every frame that the core sends must be the transcript's.
 
    transcript FILE... */
+#define ZOFL_WITH_LOWRANK 1 /* on 32 bits too */
 #include "zofl.c"
 
 #include <stdio.h>

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from zofl.audit import msgpack
+from zofl.audit import lowrank, msgpack
 from zofl.audit import record as records
 from zofl.audit.directions import (
     F32,
@@ -38,7 +38,7 @@ from zofl.audit.plan import Plan
 from zofl.audit.replica import Replica
 from zofl.audit.rules import ONE, momentum
 from zofl.audit.scalars import decode
-from zofl.audit.state import State, segments
+from zofl.audit.state import State, segments, shapes
 from zofl.audit.terms import Part, Terms
 
 Acts = Generator[tuple[Any, ...], Any, Any]
@@ -542,6 +542,8 @@ class Work:
 
     def directions(self, step: int, count: int, first: int = 0) -> F32:
         at = [Address(self.key, step, first + p, self.source) for p in range(count)]
+        if self.plan.distribution == "lowrank":
+            return lowrank.directions(at, shapes(self.plan))
         return directions(at, self.kind, self.plan.dim)
 
     def at(self, x: F32, mu: float, z: F32) -> F32:

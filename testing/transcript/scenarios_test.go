@@ -99,6 +99,19 @@ directions: frames name no group, and short announcements have a term for each d
 		return w
 	},
 }, {
+	name: "lowrank",
+	about: `Preset zofl with directions of rank 1 over two matrices and a vector, of each device's
+own: surveys of mu and of the step, and rounds along them.`,
+	run: func(t *testing.T) *world {
+		p := planOf(t, "zofl", 5*7+3+2*4, rounds(8))
+		set(t, p, "sharing=per-client", "groups=none", "regroup=0", "distribution=lowrank",
+			`segments=[{"name":"a","len":35,"rows":5},{"name":"b","len":3},`+
+				`{"name":"c","len":8,"rows":2,"mu_scale":2,"step_scale":0.5}]`)
+		w := newWorld(t, p, 2048, nil)
+		w.join(0, 1, 2)
+		return w
+	},
+}, {
 	name:  "central",
 	about: `Central differences, and scalars in units of 4 (loss_unit).`,
 	run: func(t *testing.T) *world {
