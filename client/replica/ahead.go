@@ -48,7 +48,7 @@ func (r *Replica) Slope(n uint64, g []float32, source uint32) float32 {
 	r.allocateScratch()
 	blocks := blocksOf(len(r.x))
 	r.products = slices.Grow(r.products[:0], 2*blocks)[:2*blocks]
-	r.teamFor(r.plan.Dim*uint64(len(g))).Do(blocks, r.slopeTask)
+	r.generator.each(r.teamFor(r.plan.Dim*uint64(len(g))), blocks, r.slopeTask)
 	r.terms, r.coefs = r.terms[:0], r.coefs[:0]
 	along, square := 0.0, 0.0
 	for i := 0; i < len(r.products); i += 2 {

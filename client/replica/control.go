@@ -159,7 +159,8 @@ func (r *Replica) Correct(dst []float32, own wire.ControlVariate) error {
 	mv := move{inverse: inverse(r.population), hasBasis: r.hasBasis(), older: len(r.terms)}
 	r.allocateScratch()
 	r.correctionMove, r.correction = mv, dst
-	r.teamFor(r.plan.Dim*uint64(max(1, mv.older))).Do(blocksOf(len(dst)), r.correctTask)
+	team := r.teamFor(r.plan.Dim * uint64(max(1, mv.older)))
+	r.generator.each(team, blocksOf(len(dst)), r.correctTask)
 	r.correctionMove, r.correction = move{}, nil
 	r.terms, r.coefs = r.terms[:0], r.coefs[:0]
 	return nil

@@ -62,13 +62,10 @@ const workFor = 32 * prng.BlockLen
 const signsFor = 8
 
 // teamFor returns the team for this many direction elements, or nil if the elements are too few to
-// divide among workers. It readies the signs of the pending terms that the team needs for LowRank.
+// divide among workers.
 func (r *Replica) teamFor(elements uint64) *parallel.Team {
 	switch r.plan.Distribution {
-	case plan.Rademacher:
-		elements /= signsFor
-	case plan.LowRank:
-		r.factors.load(r)
+	case plan.Rademacher, plan.LowRank:
 		elements /= signsFor
 	}
 	if elements < workFor {

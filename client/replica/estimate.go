@@ -17,7 +17,7 @@ func (r *Replica) Estimate(dst []float32, n uint64, k int, g []float32, source u
 		r.addTerm(v/float32(len(g)), r.tempDirection(n, k, i, source), i == 0)
 	}
 	r.estimate = dst
-	r.teamFor(r.plan.Dim*uint64(len(g))).Do(blocksOf(len(dst)), r.estimateTask)
+	r.generator.each(r.teamFor(r.plan.Dim*uint64(len(g))), blocksOf(len(dst)), r.estimateTask)
 	r.estimate = nil // dst belongs to the app
 	r.terms, r.coefs = r.terms[:0], r.coefs[:0]
 }

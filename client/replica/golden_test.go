@@ -26,7 +26,7 @@ var goldenFiles = []struct {
 }{{"testdata/golden.txt", 48}, {"testdata/late.txt", 6}, {"testdata/normalized.txt", 11},
 	{"testdata/bits.txt", 6}, {"testdata/adagrad.txt", 2}, {"testdata/svrg.txt", 4},
 	{"testdata/evolution.txt", 6}, {"testdata/subnormal.txt", 12},
-	{"testdata/lowrank.txt", 10}}
+	{"testdata/lowrank.txt", 12}}
 
 // A golden run is a plan (JSON settings over basePlan), a number of rounds, and the digest
 // that every replica must have after them.

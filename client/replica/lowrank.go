@@ -3,6 +3,7 @@ package replica
 import (
 	"sync"
 
+	"github.com/zofl/zofl/internal/parallel"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/prng/lowrank"
@@ -10,6 +11,8 @@ import (
 
 // A generator is what a replica does in another way for directions of plan.LowRank.
 type generator struct {
+	// each calls a task for each block of the model. The task may sum pending terms.
+	each func(team *parallel.Team, blocks int, task func(worker, i int))
 	// sum adds terms to a block of a vector, as [prng.Sum] does.
 	sum func(dst []float32, terms []prng.Term, block uint32)
 	// unit is what the place of a part that is probed at once is a multiple of.
@@ -19,19 +22,27 @@ type generator struct {
 }
 
 // seeded is the generator of directions whose elements are all independent.
-var seeded = generator{prng.Sum, prng.BlockLen, maxMoves, maxTerms}
+var seeded = generator{(*parallel.Team).Do, prng.Sum, prng.BlockLen, maxMoves, maxTerms}
 
-// factors makes directions of plan.LowRank. It holds the signs of the pending terms, which load
-// makes once for all blocks, and those of the directions of the last probes.
+// factors makes directions of plan.LowRank. While tasks run, it holds the signs that the pending
+// terms have for a range of blocks. It also holds those of the directions of the last probes.
 type factors struct {
 	layout *lowrank.Layout
-	tasks  func(worker, block int)
+	crew   *crew // has the pending terms
 
 	pending []prng.Term // the terms whose signs are in steps
 	steps   []factorStep
 	used    int       // steps in use; the memory of the others is kept
+	groups  int       // of all steps in use
 	at      []int32   // at the first term of each step: its place in steps
 	a       []float32 // scratch
+
+	limit int             // bytes of signs, unless one block alone takes more
+	part  *lowrank.Layout // of the range of blocks at present
+	first int             // block of the range
+	task  func(worker, i int)
+
+	loadTask, rangeTask func(worker, i int) // created once, because a new method value allocates
 
 	busy  sync.Mutex
 	step  prng.Direction // the step whose directions known has, without the perturbation
@@ -46,20 +57,21 @@ type factorStep struct {
 }
 
 const (
-	// signBytes bounds the signs of pending moves, unless one round alone has more: so much for the
-	// groups of eight terms, and a third as much for what each step adds to fill its last group.
+	// signBytes bounds the signs of pending moves: so much for the groups of eight terms, and a third
+	// as much for what each step adds to fill its last group.
 	signBytes = 24 << 20
 	groupLen  = 8
 )
 
-func newFactors(p *plan.Plan) *factors {
+func newFactors(p *plan.Plan, of *crew) *factors {
 	segments := p.Layout()
 	shapes := make([]lowrank.Shape, len(segments))
 	for i, s := range segments {
 		shapes[i] = lowrank.Shape{Rows: int(s.Rows), Columns: int(s.Columns())}
 	}
-	f := &factors{layout: lowrank.New(shapes), known: map[prng.Direction][]uint64{}}
-	f.tasks = f.loadBlock
+	f := &factors{layout: lowrank.New(shapes), crew: of, limit: signBytes / 3 * 4,
+		known: map[prng.Direction][]uint64{}}
+	f.loadTask, f.rangeTask = f.loadBlock, f.runBlock
 	return f
 }
 
@@ -67,43 +79,96 @@ func newFactors(p *plan.Plan) *factors {
 func (f *factors) generator(p *plan.Plan) generator {
 	groups := signBytes / f.layout.Factors()
 	return generator{
-		sum: f.sum, unit: 1,
+		each: f.each, sum: f.sum, unit: 1,
 		moves: min(maxMoves, max(1, groups/3/(int(p.Steps)+1))),
 		terms: min(maxTerms, groups*groupLen),
 	}
 }
 
-// load makes the signs of the pending terms. Without pending terms it reads and writes nothing, so
-// probes may call it at the same time.
-func (f *factors) load(r *Replica) {
-	if len(r.terms) == 0 {
+// each makes the signs of the pending terms, and calls task for each block. If all signs would take
+// too much memory, as those of one round with very many terms, each goes from one range of blocks
+// to the next: a range of rows takes the signs of these rows, and of the columns.
+func (f *factors) each(team *parallel.Team, blocks int, task func(worker, i int)) {
+	if len(f.crew.terms) == 0 {
+		team.Do(blocks, task)
 		return
 	}
-	f.pending, f.used = r.terms, 0
-	if cap(f.at) < len(r.terms) {
-		f.at = make([]int32, len(r.terms))
+	f.arrange()
+	f.task = task
+	for f.first = 0; f.first < blocks; {
+		n := f.choose(blocks)
+		f.load(team)
+		team.Do(n, f.rangeTask)
+		f.first += n
 	}
-	f.at = f.at[:len(r.terms)]
-	if len(r.moves) == 0 {
-		f.addStep(0, len(r.terms))
+	f.task = nil // what it uses belongs to the app
+}
+
+// runBlock calls the task for a block of the range.
+func (f *factors) runBlock(worker, i int) { f.task(worker, f.first+i) }
+
+// arrange divides the pending terms into the steps that sum them.
+func (f *factors) arrange() {
+	terms, moves := f.crew.terms, f.crew.moves
+	f.pending, f.used, f.groups = terms, 0, 0
+	if cap(f.at) < len(terms) {
+		f.at = make([]int32, len(terms))
+	}
+	f.at = f.at[:len(terms)]
+	if len(moves) == 0 {
+		f.addStep(0, len(terms))
 	}
 	from := 0
-	for i := range r.moves {
-		mv := &r.moves[i]
+	for i := range moves {
+		mv := &moves[i]
 		from = f.addStep(from, mv.older)
 		for range mv.steps {
 			from = f.addStep(from, mv.terms)
 		}
 	}
-	team := r.team
-	if f.layout.Factors()*len(r.terms) < signsFor*workFor {
-		team = nil
-	}
-	team.Do(f.layout.Blocks(), f.tasks)
 }
 
-// addStep makes room for the signs of n pending terms, and returns the place of the term after
-// them.
+// choose sets the part of the layout for a range that begins with block first, and returns how many
+// blocks the range has.
+func (f *factors) choose(blocks int) int {
+	left := blocks - f.first
+	if f.part = f.layout; f.first == 0 && f.fits(f.layout.Factors()) {
+		return left
+	}
+	n := 1
+	for n < left {
+		next := min(2*n, left)
+		if at, end := f.elements(next); !f.fits(f.layout.PartFactors(at, end-at)) {
+			break
+		}
+		n = next
+	}
+	at, end := f.elements(n)
+	f.part = f.layout.Part(at, end-at)
+	return n
+}
+
+// elements returns the elements that n blocks from first on have.
+func (f *factors) elements(n int) (at, end int) {
+	return f.first * prng.BlockLen, min((f.first+n)*prng.BlockLen, f.layout.Len())
+}
+
+// fits says whether the signs of so many factors are within the limit.
+func (f *factors) fits(count int) bool { return f.groups*(count+groupLen) <= f.limit }
+
+// load makes the signs of the range.
+func (f *factors) load(team *parallel.Team) {
+	for i := range f.steps[:f.used] {
+		s := &f.steps[i]
+		f.part.Reset(&s.signs, len(s.z))
+	}
+	if f.part.Factors()*len(f.pending) < signsFor*workFor {
+		team = nil
+	}
+	team.Do(f.part.Blocks(), f.loadTask)
+}
+
+// addStep adds a step of n pending terms, and returns the place of the term after them.
 func (f *factors) addStep(from, n int) int {
 	if n == 0 {
 		return from
@@ -119,16 +184,16 @@ func (f *factors) addStep(from, n int) int {
 		t := &f.pending[from+i]
 		s.z, f.a = append(s.z, t.Z), append(f.a, t.A)
 	}
-	f.layout.Reset(&s.signs, n)
 	s.sums.Set(f.a)
+	f.groups += (n + groupLen - 1) / groupLen
 	return from + n
 }
 
-// loadBlock makes one block of the factors of all pending terms.
+// loadBlock makes what one block of factors has of the signs of all pending terms.
 func (f *factors) loadBlock(_, block int) {
 	for i := range f.steps[:f.used] {
 		s := &f.steps[i]
-		f.layout.LoadBlocks(&s.signs, s.z, block, block+1)
+		f.part.LoadBlocks(&s.signs, s.z, block, block+1)
 	}
 }
 
@@ -139,7 +204,7 @@ func (f *factors) sum(dst []float32, terms []prng.Term, block uint32) {
 		return
 	}
 	s := &f.steps[f.at[cap(f.pending)-cap(terms)]]
-	f.layout.Sum(dst, int(block)*prng.BlockLen, &s.signs, &s.sums)
+	f.part.Sum(dst, int(block)*prng.BlockLen, &s.signs, &s.sums)
 }
 
 // ofLowRank is tau of a direction of LowRank.

@@ -132,13 +132,67 @@ func TestBatchesOfLowRank(t *testing.T) {
 	}
 }
 
+// A round whose signs would take more than the limit makes them range by range. Its state has the
+// bits of a round without a limit, for any number of workers, and the signs stay within the limit.
+func TestRangesOfLowRank(t *testing.T) {
+	p := matrices(20 * 2993)
+	p.Steps, p.Perturbations, p.Rule, p.Beta = 2, 33, plan.TorchMomentum, 0.5
+	p.Control, p.Segments[0].Rows = plan.ScaffoldMean, 2 // of rows of 3000
+	s := newScript(p)
+	for n := range uint64(3) {
+		s.round(n + 1)
+	}
+	want := New(s.cfg)
+	for _, b := range s.records {
+		mustApply(t, want, b)
+	}
+	g := make([]float32, p.Perturbations)
+	for i := range g {
+		g[i] = s.random.float()
+	}
+	v, got := make([]float32, p.Dim), make([]float32, p.Dim)
+	want.Estimate(v, 9, 1, g, prng.Slot(2))
+	for _, limit := range []int{1, 30_000, 45_000} {
+		for _, workers := range []int{0, 3} {
+			s.cfg.Workers = workers
+			r := New(s.cfg)
+			mustApply(t, r, s.records[0])
+			f, ranges := r.factors, 0
+			f.limit = limit
+			run := f.rangeTask
+			f.rangeTask = func(worker, i int) {
+				if i == 0 {
+					ranges++
+					n := f.part.Factors() + groupLen
+					if f.groups*n > limit && n > prng.BlockLen+2*groupLen { // more than one block takes
+						t.Errorf("limit %d: %d groups of %d bytes", limit, f.groups, n)
+					}
+				}
+				run(worker, i)
+			}
+			for _, b := range s.records[1:] {
+				mustApply(t, r, b)
+			}
+			if r.Digest() != want.Digest() {
+				t.Errorf("limit %d, %d workers: another state", limit, workers)
+			}
+			if ranges <= len(s.records) {
+				t.Errorf("limit %d: %d ranges", limit, ranges)
+			}
+			if r.Estimate(got, 9, 1, g, prng.Slot(2)); !slices.Equal(got, v) {
+				t.Errorf("limit %d, %d workers: another estimate", limit, workers)
+			}
+		}
+	}
+}
+
 // The signs of pending moves stay within their bound, however many factors a direction has.
 func TestSignsOfPendingMoves(t *testing.T) {
 	for _, rows := range []uint64{2, 500, 200_000} {
 		p := basePlan()
 		p.Distribution, p.Steps = plan.LowRank, 3
 		p.Segments = []plan.Segment{{Name: "a", Len: 2 * rows, Rows: rows}}
-		f := newFactors(p)
+		f := newFactors(p, &crew{})
 		g := f.generator(p)
 		groups := g.terms/groupLen + g.moves*(int(p.Steps)+1)
 		if most := groups * (f.layout.Factors() + 8); g.moves < 1 || g.terms < 1 || most > 34<<20 {

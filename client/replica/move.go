@@ -73,7 +73,8 @@ func (r *Replica) flush() {
 // moves run on one block while the block is in the CPU's cache.
 func (r *Replica) move(x []float32) {
 	r.allocateScratch()
-	r.teamFor(uint64(len(x))*uint64(len(r.terms))).Do(blocksOf(len(x)), r.moveTask)
+	team := r.teamFor(uint64(len(x)) * uint64(len(r.terms)))
+	r.generator.each(team, blocksOf(len(x)), r.moveTask)
 	r.moves, r.terms, r.coefs = r.moves[:0], r.terms[:0], r.coefs[:0]
 }
 

@@ -15,7 +15,7 @@ func (r *Replica) allocate(p *plan.Plan, runKey []byte, x []float32) {
 	r.plan, r.x, r.segments, r.runKey, r.keys = *p, x, layout.Of(p), runKey, prng.NewKeyring(runKey)
 	r.transport, r.generator = transportOf(p), seeded
 	if p.Distribution == plan.LowRank {
-		r.factors = newFactors(p)
+		r.factors = newFactors(p, &r.crew)
 		r.generator = r.factors.generator(p)
 	}
 	vector := func(wanted bool) []float32 {

@@ -17,7 +17,19 @@ type Layout struct {
 	segments []segment
 	factors  int // number of signs of a direction
 	length   int // number of elements of the vector
+
+	first  int     // the first element; 0, unless it is a part of another layout
+	blocks []block // where the signs of a direction are among its factors
 }
+
+// A block says which factors of one block of prng a layout has.
+type block struct {
+	index uint32
+	runs  []run
+}
+
+// A run has n factors, from place from of a block on. The first of them is factor to of the layout.
+type run struct{ from, n, to int }
 
 // A segment has rows*columns elements of the vector, from element start on. Its factors are rows
 // signs, from factor a on, and then columns signs. A segment that is no matrix is a row without a
@@ -49,7 +61,79 @@ func New(shapes []Shape) *Layout {
 		l.segments[i] = next
 		l.factors, l.length = next.b+s.Columns, next.end()
 	}
+	factors := l.factors
+	l.factors = 0
+	l.take(0, factors)
 	return l
+}
+
+// Part returns the layout of elements [at, at+n) of the vector alone. Its directions are those of
+// l, with only the factors that these elements take. Methods take the same places of elements as
+// those of l, but [Layout.LoadOne], and what uses its bits, are for the whole.
+func (l *Layout) Part(at, n int) *Layout {
+	part := &Layout{first: at, length: at + n}
+	l.parts(at, n, func(s segment, from, columns int) {
+		next := s
+		next.columns = columns
+		if next.a = part.factors; !s.plain {
+			part.take(s.a, s.rows)
+		}
+		next.b = part.factors
+		part.take(s.b+from, columns)
+		part.segments = append(part.segments, next)
+	})
+	return part
+}
+
+// PartFactors returns the number of factors that Part has.
+func (l *Layout) PartFactors(at, n int) (factors int) {
+	l.parts(at, n, func(s segment, _, columns int) {
+		if factors += columns; !s.plain {
+			factors += s.rows
+		}
+	})
+	return factors
+}
+
+// parts calls f for parts of segments that together have elements [at, at+n) and perhaps more: rows
+// of a segment, with its columns from column `from` on.
+func (l *Layout) parts(at, n int, f func(s segment, from, columns int)) {
+	l.check(at, n)
+	for _, s := range l.segments {
+		lo, hi := max(at, s.start)-s.start, min(at+n, s.end())-s.start
+		if lo >= hi {
+			continue
+		}
+		row, columns := lo/s.columns, s.columns
+		rows := func(first, count int) segment {
+			return segment{start: s.start + first*columns, rows: count, columns: columns,
+				a: s.a + first, b: s.b, plain: s.plain}
+		}
+		for ; lo < hi && hi-lo < columns; row++ { // no whole row: only some columns of one or two
+			end := min(hi, (row+1)*columns)
+			part := rows(row, 1)
+			part.start += lo % columns
+			f(part, lo%columns, end-lo)
+			lo = end
+		}
+		if lo < hi {
+			f(rows(row, (hi-1)/columns-row+1), 0, columns)
+		}
+	}
+}
+
+// take appends n factors of a direction, from factor `from` on, to those of the layout.
+func (l *Layout) take(from, n int) {
+	for n > 0 {
+		index, place := uint32(from/prng.BlockLen), from%prng.BlockLen
+		count := min(n, prng.BlockLen-place)
+		if last := len(l.blocks) - 1; last < 0 || l.blocks[last].index != index {
+			l.blocks = append(l.blocks, block{index: index})
+		}
+		b := &l.blocks[len(l.blocks)-1]
+		b.runs = append(b.runs, run{place, count, l.factors})
+		from, n, l.factors = from+count, n-count, l.factors+count
+	}
 }
 
 // Len returns the number of elements of the vector.
@@ -59,7 +143,7 @@ func (l *Layout) Len() int { return l.length }
 func (l *Layout) Factors() int { return l.factors }
 
 // Blocks returns the number of blocks of prng that hold the factors of a direction.
-func (l *Layout) Blocks() int { return (l.factors + prng.BlockLen - 1) / prng.BlockLen }
+func (l *Layout) Blocks() int { return len(l.blocks) }
 
 // A piece is a part of the vector within a segment: from column `from` of row `row` on.
 type piece struct {
@@ -69,7 +153,7 @@ type piece struct {
 
 // check panics if elements [at, at+n) are not all in the vector.
 func (l *Layout) check(at, n int) {
-	if at < 0 || n > l.length-at {
+	if at < l.first || n > l.length-at {
 		panic(fmt.Sprintf("lowrank: elements %d to %d of a vector of %d", at, at+n, l.length))
 	}
 }

@@ -41,29 +41,32 @@ func (l *Layout) Reset(s *Signs, n int) {
 	s.bytes = slices.Grow(s.bytes[:0], n)[:n]
 }
 
-// LoadBlocks sets the part of s that blocks from to to-1 of the factors have.
+// LoadBlocks sets the part of s that blocks from to to-1 of the [Layout.Blocks] have.
 func (l *Layout) LoadBlocks(s *Signs, z []prng.Direction, from, to int) {
 	for g := range s.groups {
 		part := z[g*groupLen : min((g+1)*groupLen, len(z))]
 		dst := s.bytes[g*s.stride:][:l.factors]
-		for block := from; block < to; block++ {
-			at := block * prng.BlockLen
-			loadGroup(dst[at:min(at+prng.BlockLen, len(dst))], part, uint32(block))
+		for i := from; i < to; i++ {
+			loadGroup(dst, part, &l.blocks[i])
 		}
 	}
 }
 
-// loadGroup sets dst to the factors that a block has of at most eight directions. The signs of
-// missing directions are 0.
-func loadGroup(dst []byte, z []prng.Direction, block uint32) {
+// loadGroup sets the factors that a block has of at most eight directions. The signs of missing
+// directions are 0.
+func loadGroup(dst []byte, z []prng.Direction, b *block) {
 	var planes [groupLen]prng.Signs
 	for k := range z {
-		planes[k].Load(factorsOf(z[k]), block)
+		planes[k].Load(factorsOf(z[k]), b.index)
 	}
-	for i := 0; len(dst) > 0; i++ {
-		var word [wordLen]byte
-		transpose(&word, &planes, i)
-		dst = dst[copy(dst, word[:]):]
+	for _, r := range b.runs {
+		place := r.from % wordLen
+		for i, to := r.from/wordLen, dst[r.to:r.to+r.n]; len(to) > 0; i++ {
+			var word [wordLen]byte
+			transpose(&word, &planes, i)
+			to = to[copy(to, word[place:]):]
+			place = 0
+		}
 	}
 }
 

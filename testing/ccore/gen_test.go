@@ -173,6 +173,9 @@ func (g *gen) draft() *plan.Plan {
 	if g.chance(3) {
 		g.segments(p)
 	}
+	if p.Distribution == plan.Rademacher && g.chance(2) {
+		g.matrices(p)
+	}
 	if g.chance(4) {
 		p.SetSecret(secret)
 	}
@@ -215,6 +218,17 @@ func (g *gen) segments(p *plan.Plan) {
 			s.MuScale, s.StepScale = one[float32](g, 0.5, 3), one[float32](g, 0.25, 10)
 		}
 		p.Segments, left = append(p.Segments, s), left-n
+	}
+}
+
+// matrices gives segments rows, and the plan directions of rank 1, if a segment can be a matrix.
+func (g *gen) matrices(p *plan.Plan) {
+	for i := range p.Segments {
+		s := &p.Segments[i]
+		if rows := one[uint64](g, 2, 3, 4, 5, 7, 64, s.Len/2, s.Len/3); rows >= 2 &&
+			s.Len%rows == 0 && s.Len >= 2*rows {
+			s.Rows, p.Distribution = rows, plan.LowRank
+		}
 	}
 }
 

@@ -128,7 +128,8 @@ func compare(t testing.TB, j *judge, g *runLog) int {
 // outside says whether a plan is outside the profile of the core, or none.
 func outside(p *plan.Plan, err error) bool {
 	return p == nil || err != nil ||
-		p.Transport == plan.DenseVectors || p.Distribution > plan.Rademacher ||
+		p.Transport == plan.DenseVectors ||
+		p.Distribution > plan.Rademacher && p.Distribution != plan.LowRank ||
 		p.Control != plan.NoControl || p.Estimator != plan.Differences || p.Pool > 0 ||
 		p.Classes > 0 || p.Secure > 0 || p.DPClip > 0 || len(p.Boxes) > 0 ||
 		p.ServerRule != plan.ServerMean && p.ServerRule != plan.ServerNormalized &&
