@@ -46,6 +46,7 @@ func All() []lab.Experiment {
 			zoflmnist.Experiment(),
 			untouched.Experiment(),
 			untouched.Directions(),
+			untouched.LowRank(),
 			untouched.Best(),
 			untouched.Raw(),
 			losses.Experiment(),

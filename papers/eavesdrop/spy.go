@@ -151,7 +151,7 @@ func (r *reader) slopesOf(n uint64, source uint32) [][]float64 {
 		list[p] = make([]float64, labelCount)
 		for c, g := range r.grads {
 			for from := 0; from < dim; from += prng.BlockLen {
-				part := prng.Dot(g[from:min(from+prng.BlockLen, dim)], z, uint32(from/prng.BlockLen))
+				part := r.replica.Dot(g[from:min(from+prng.BlockLen, dim)], z, uint32(from/prng.BlockLen))
 				list[p][c] += float64(scale) * part
 			}
 		}

@@ -42,6 +42,8 @@ type variant struct {
 	field     string // of the step; empty: it is the preset's
 	step      float32
 	with      []string // other fields to set
+	matrices  bool     // directions of rank 1
+	longer    float64  // part of the rounds that it has more
 	scores    []*score
 }
 

@@ -16,6 +16,9 @@ func (x *trial) score(b *bench, name string, t *variant,
 	seed uint64) (*score, error) {
 	p, devices, err := x.plan(b, name, seed)
 	if err == nil {
+		if p.Rounds += uint64(t.longer * float64(p.Rounds)); t.matrices {
+			lowRank(p, b.model)
+		}
 		err = t.set(p)
 	}
 	if err != nil {
