@@ -304,8 +304,8 @@ func (c *Coordinator) log(e *report.Event) {
 			about = append(about, "chosen", plain(e.Survey.Value))
 		}
 		if r := e.Survey.SignalToNoise; r > 0 {
-			about = append(about, "signal_to_noise", float32(r), "losses_factor",
-				float32(e.Survey.LossesFactor))
+			about = append(about, "signal_to_noise", survey.Rounded(r, 3),
+				"losses_factor", survey.Rounded(e.Survey.LossesFactor, 3))
 		}
 		l.Info("survey", append(about, "why", e.Survey.Why)...)
 		if e.Survey.Warning != "" {

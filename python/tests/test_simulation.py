@@ -60,6 +60,14 @@ def test_simulate() -> None:
     assert np.array_equal(again[0].losses, history[0].losses)
 
 
+def test_signal() -> None:
+    plan = zofl.plan("zofl", dim=DIM, members=3, rounds=2)
+    run = zofl.simulate(loss, plan, devices=3, progress=False)[0]
+    assert run.signal_to_noise > 3 and 1 < run.losses_factor < 1.12
+    set_by_hand = zofl.simulate(loss, small(mu=0.01), devices=12, rounds=1, progress=False)[0]
+    assert math.isnan(set_by_hand.signal_to_noise) and math.isnan(set_by_hand.losses_factor)
+
+
 def test_sweep_and_many_points() -> None:
     asked: set[int] = set()
 

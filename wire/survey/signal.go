@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"strconv"
 )
 
 // MostSignal bounds the signal to noise of a difference that the losses of a survey can show: it
@@ -27,8 +28,8 @@ func (r *Result) SetSignal(odd, wrong float64) {
 	}
 	r.Warning = ""
 	if r.SignalToNoise > 0 && r.SignalToNoise < FewSignal {
-		r.Warning = fmt.Sprintf("of a difference of %.2g, %.2g is error: runs need %.2g times the "+
-			"losses. %s", odd, wrong, r.LossesFactor, r.remedy())
+		r.Warning = fmt.Sprintf("of a difference of %.2g, %.2g is error: runs need %s times the "+
+			"losses. %s", odd, wrong, inWords(r.LossesFactor, 2), r.remedy())
 	}
 }
 
@@ -54,7 +55,22 @@ func (r *Result) Price() string {
 	case r.SignalToNoise == MostSignal:
 		return fmt.Sprintf("above %d", MostSignal)
 	}
-	return fmt.Sprintf("%.2g, which takes %.3g times the losses", r.SignalToNoise, r.LossesFactor)
+	return fmt.Sprintf("%.2g, which takes %s times the losses", r.SignalToNoise,
+		inWords(r.LossesFactor, 3))
+}
+
+// inWords returns v with so many digits that count, and without an exponent.
+func inWords(v float64, digits int) string {
+	return strconv.FormatFloat(Rounded(v, digits), 'f', -1, 64)
+}
+
+// Rounded returns v with so many digits that count, for people to read.
+func Rounded(v float64, digits int) float64 {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
+	if err != nil {
+		return v
+	}
+	return rounded
 }
 
 // Reason is Why, and the price of the error at Value if that is known.

@@ -56,7 +56,7 @@ func TestSignal(t *testing.T) {
 		{0.006, 0.026, 8, "0.23, which takes 19.8 times the losses",
 			"losses. The loss moves in steps of about 2^-8 of its size, as if computed in 16 bits", true},
 		{2, 1, 8, "2, which takes 1.25 times the losses", "float32", false},
-		{0.01, 13, 0, "0.00077, which takes 1.69e+06 times the losses", "1.7e+06 times", false},
+		{0.01, 13, 0, "0.00077, which takes 1690000 times the losses", "1700000 times", false},
 	} {
 		r := survey.Result{Bits: c.bits}
 		r.SetSignal(c.odd, c.wrong)

@@ -66,6 +66,20 @@ class Run:
         return self.column("down")
 
     @property
+    def signal_to_noise(self) -> float:
+        """Of a difference at the mu that devices found: a slope over its error; 100: or more."""
+        return self._found("signal_to_noise")
+
+    @property
+    def losses_factor(self) -> float:
+        """How many times the losses the error of differences takes, at the mu that devices found."""
+        return self._found("losses_factor")
+
+    def _found(self, name: str) -> float:
+        found = self.final.get("found") or ()
+        return next((number(f.get(name)) for f in found if f["of"] == "mu"), math.nan)
+
+    @property
     def metrics(self) -> dict[str, Numbers]:
         """The plan's metrics by name: NaN for rounds after which they were not measured."""
         rows = [row.get("metrics") or {} for row in self.rows]
