@@ -29,6 +29,7 @@ class Points:
         self.__wrapped__ = loss
         self._start, self._loss = start, loss
         self._written: set[str] = set()
+        self._parts: dict[str, Any] = {}  # of x, by name
 
     def __call__(self, points: Factors, batch: Batch) -> list[SupportsFloat]:
         tree = self._start.tree
@@ -37,7 +38,11 @@ class Points:
         if not self._written:
             self._written = {name for name, same in tree.twins.items()
                              if any(type(p) is not torch.nn.Parameter for p in same)}
-        return in_turn(lambda i: self._one(points, i, batch), len(points), batch)
+        self._parts = tree.lend(points.x, points.version, self._written)
+        try:
+            return in_turn(lambda i: self._one(points, i, batch), len(points), batch)
+        finally:
+            self._parts = {}
 
     def _one(self, points: Factors, i: int, batch: Batch) -> SupportsFloat:
         """A loss, once all that it does not ask torch for is written."""
@@ -59,10 +64,9 @@ class Points:
     def _sums(self, points: Factors, i: int) -> dict[str, Sum]:
         """What each tensor stands for at a point."""
         tree = self._start.tree
-        parts = tree.lend(points.x, points.version, self._written)
         signs, scale = _Signs(points.signs[i]), float(points.scales[i])
         found, at = {}, 0
-        for (name, x), (rows, columns) in zip(parts.items(), points.shapes):
+        for (name, x), (rows, columns) in zip(self._parts.items(), points.shapes):
             p = tree.parameters[name]
             here = x if name in self._written else p.detach()
             exact = x if p.device.type == "cpu" else here
