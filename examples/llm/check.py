@@ -55,6 +55,35 @@ def check_films(films, x):
     want(films.judge(only) == films.judge(x), "A changes the loss while B is zero")
 
 
+def check_last(model, texts, labels):
+    """What is kept of the last layer gives the same scores, and gradients are slopes of losses."""
+    first = model.depth - 1
+    states = model.states(texts, first)
+    films = Films.of(model, 1, states, labels)
+    rng = np.random.default_rng(2)
+    start = adapter.start(model, 1)
+    x, z = ({n: rng.normal(0, 0.1, (3, *w.shape)).astype(np.float32) for n, w in start.items()}
+            for _ in "xz")  # fmt: skip
+    whole = model.scores(states, films.words, adapter.factors(x, first, model.depth))
+    off = (films.scores(x, films.states) - whole).abs().max().item()
+    want(off < 1e-4, f"scores of kept sentences are off by {off}")
+    x, z = ({name: w[0] for name, w in y.items()} for y in (x, z))
+    _, gradient = films.gradient(x, Whole())
+    slope = sum((gradient[name] * z[name]).sum() for name in x)
+    mu = 1e-2
+    ends = {name: np.stack([x[name] + mu * z[name], x[name] - mu * z[name]]) for name in x}
+    high, low = films.losses(ends, Whole())
+    found = (high - low) / (2 * mu)
+    want(abs(found - slope) < 0.02 * abs(slope), f"a slope of {slope}, by losses {found}")
+
+
+class Whole:
+    """The minibatch of all sentences."""
+
+    def choose(self, samples):
+        return np.arange(samples)
+
+
 def check_adapter(directory, x):
     """What PEFT looks for is there, byte for byte."""
     adapter.save(directory, x)
@@ -100,6 +129,7 @@ def main():
     films = Films.read(model, 2, [texts[i] for i in chosen], labels[chosen])
     x = adapter.start(model, 2)
     check_films(films, x)
+    check_last(model, [texts[i] for i in chosen[::8]], labels[chosen[::8]])
     x = check_fleet(films, x, 8)
     with tempfile.TemporaryDirectory() as scratch:
         check_adapter(pathlib.Path(scratch), x)

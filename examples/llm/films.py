@@ -5,6 +5,7 @@ import numpy as np
 import torch
 
 import adapter
+from last import Last
 
 WORDS = (" terrible", " great")  # of the labels 0 and 1
 AFTER = " It was"
@@ -12,21 +13,30 @@ TOGETHER = 4  # points whose states are in memory at once, where layers above th
 
 
 class Films:
-    """Sentences and their labels, as what enters the lowest layer that is trained."""
+    """Sentences, as what their reader takes of them, and their labels."""
 
-    def __init__(self, model, layers, states, labels):
-        self.model, self.layers = model, layers
+    def __init__(self, reader, layers, states, labels):
+        self.reader, self.layers = reader, layers
         self.states, self.labels = states, torch.as_tensor(labels)
-        self.words = torch.tensor([model.tokens.encode(word)[0] for word in WORDS])
+        self.words = torch.tensor([reader.tokens.encode(word)[0] for word in WORDS])
 
     @classmethod
     def read(cls, model, layers, texts, labels):
         """Computes the layers below, once."""
         states = model.states([text + AFTER for text in texts], model.depth - layers)
-        return cls(model, layers, states, labels)
+        return cls.of(model, layers, states, labels)
+
+    @classmethod
+    def of(cls, model, layers, states, labels):
+        """Of what enters the lowest layer that is trained."""
+        if layers > 1:
+            return cls(model, layers, states, labels)
+        last = Last(model)
+        return cls(last, layers, [last.keep(state) for state in states], labels)
 
     def some(self, chosen):
-        return Films(self.model, self.layers, [self.states[i] for i in chosen], self.labels[chosen])
+        states = [self.states[i] for i in chosen]
+        return Films(self.reader, self.layers, states, self.labels[chosen])
 
     def __len__(self):
         return len(self.states)
@@ -46,9 +56,22 @@ class Films:
                 found += cross_entropy(self.scores(part, states), labels).tolist()
         return found
 
+    def gradient(self, x, batch):
+        """The mean loss of the minibatch at one point, and its gradient."""
+        x = {name: torch.from_numpy(np.array(w)).requires_grad_() for name, w in x.items()}
+        loss = self.backward(x, batch.choose(len(self)))
+        return loss, {name: w.grad.numpy() for name, w in x.items()}
+
+    def backward(self, x, chosen, share=1.0):
+        """Adds a share of the gradient to that of the tensors in x, and returns the loss."""
+        states, labels = [self.states[i] for i in chosen], self.labels[chosen]
+        loss = cross_entropy(self.scores(x, states), labels).sum()
+        (share * loss).backward()
+        return loss.item()
+
     def scores(self, x, states):
-        lora = adapter.factors(x, self.model.depth - self.layers, self.model.depth)
-        return self.model.scores(states, self.words, lora)
+        lora = adapter.factors(x, self.reader.depth - self.layers, self.reader.depth)
+        return self.reader.scores(states, self.words, lora)
 
     @torch.no_grad()
     def judge(self, x, together=64):
@@ -76,9 +99,6 @@ def backpropagation(films, shards, x, steps, batch, rate, seed=1):
     for _ in range(steps):
         adam.zero_grad()
         for shard in draw.permutation(len(shards))[: batch[0]]:
-            chosen = draw.choice(shards[shard], batch[1], replace=False)
-            states = [films.states[i] for i in chosen]
-            loss = cross_entropy(films.scores(x, states), films.labels[chosen])
-            (loss.sum() / batch[0]).backward()
+            films.backward(x, draw.choice(shards[shard], batch[1], replace=False), 1 / batch[0])
         adam.step()
     return {name: w.detach().numpy() for name, w in x.items()}

@@ -24,8 +24,10 @@ class Outcome:
         self.bytes = [counter.sent + counter.received for counter in counters]
 
 
-def train(plan, films, shards):
-    """Leads a run of the plan with a device for each shard, until it ends."""
+def train(plan, films, shards, gradients=False):
+    """Leads a run of the plan with a device for each shard, until it ends. With gradients devices
+    differentiate: the scalars are those to which the losses' differences converge as mu goes to 0.
+    """
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(zofl.serve(plan))
         port = int(re.search(r":(\d+)$", server.url)[1])
@@ -34,7 +36,8 @@ def train(plan, films, shards):
         for i, (shard, counter) in enumerate(zip(shards, counters)):
             some = films.some(shard)
             device = zofl.Device(f"nats://127.0.0.1:{counter.port}", plan, f"phone-{i}",
-                                 losses=some.losses, samples=len(some))  # fmt: skip
+                                 losses=some.losses, samples=len(some),
+                                 gradient=some.gradient if gradients else None)  # fmt: skip
             devices.append(stack.enter_context(device))
         results = [device.wait(PATIENCE) for device in devices]
     return Outcome(results, counters)

@@ -85,8 +85,10 @@ class Smol:
         return mine + linear(heard, w["self_attn.o_proj"])
 
     def layer(self, i, x, ends, last=False, lora={}):
+        return self.mlp(i, self.attention(i, x, ends, last, lora))
+
+    def mlp(self, i, x):
         w = self.layers[i]
-        x = self.attention(i, x, ends, last, lora)
         h = self.rms(x, w["post_attention_layernorm"])
         gate = torch.nn.functional.silu(linear(h, w["mlp.gate_proj"]))
         return x + linear(gate * linear(h, w["mlp.up_proj"]), w["mlp.down_proj"])
