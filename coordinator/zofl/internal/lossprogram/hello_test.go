@@ -77,7 +77,8 @@ func TestParseHello(t *testing.T) {
 	for line, want := range map[string]string{
 		"hello 2 dim=3": "speaks version 2", "hello 1": "say dim=D", "hello 1 dim=x": "dim=x",
 		"hello 1 dim=-1": "dim=-1", "hello 1 dim=3 points=0": "points=0", "": "answered",
-		"hello 1 dim=3 evaluate=maybe": "evaluate=maybe", "hello 1 dim=3 samples=0": "samples=0",
+		"hello 1 dim=3 evaluate=maybe": "evaluate=maybe", "hello 1 dim=3 factors=2": "factors=2",
+		"hello 1 dim=3 samples=0": "samples=0",
 	} {
 		if _, err := parseHello(line); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", line, err, want)
