@@ -11,8 +11,8 @@ import (
 const near = `while read -r verb args; do case $verb in
 hello) echo hello 1 dim=3322 points=4 factors=1;;
 map) echo "$args" >>"$ZOFL_TEST_MAPS"; echo ok;;
-*) n=${args#*points=}; n=${n%% *}; out=loss; while [ $n -gt 0 ]; do out="$out 1.$n"; n=$((n-1)); done
-	echo $out;;
+*) n=${args#*points=}; n=${n%% *}; out=loss
+	while [ $n -gt 0 ]; do out="$out 1.$n"; n=$((n-1)); done; echo $out;;
 esac; done`
 
 // TestFactorsOfPlans: `zofl simulate` and `zofl tune` hand a program factors of the plans that have
