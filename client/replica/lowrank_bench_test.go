@@ -34,21 +34,27 @@ func languageModel() (segments []plan.Segment) {
 
 // BenchmarkCatchUp applies records of ten contributors with 19 directions of their own to a
 // language model, by the rule normalized, and reports how long the processor takes for 30,000
-// directions, on one core. It needs 1.1 GB.
+// directions, on one core. Once the signs must fit 2 MB. It needs 1.1 GB.
 func BenchmarkCatchUp(b *testing.B) {
 	const contributors, perturbations, atOnce = 10, 19, 8
-	for _, dist := range []plan.Distribution{plan.LowRank, plan.Rademacher} {
-		b.Run(dist.String(), func(b *testing.B) {
+	for _, test := range []struct {
+		dist  plan.Distribution
+		limit int // of signs; 0: the usual
+	}{{plan.LowRank, 0}, {plan.LowRank, 2 << 20}, {plan.Rademacher, 0}} {
+		b.Run(fmt.Sprint(test.dist, test.limit>>20), func(b *testing.B) {
 			p := planOf(b, `{"dim":28938,"perturbations":19,"difference":"forward","sharing":"per-client",`+
 				`"transport":"relay","step":0.12,"server_rule":"normalized","server_beta1":0.9,`+
 				`"server_beta2":0.99,"server_decay":0.03}`)
-			p.Distribution, p.Segments, p.Dim = dist, languageModel(), 0
+			p.Distribution, p.Segments, p.Dim = test.dist, languageModel(), 0
 			for _, s := range p.Segments {
 				p.Dim += s.Len
 			}
 			s := newScript(p)
 			r := New(s.cfg)
 			mustApply(b, r, s.records[0])
+			if test.limit > 0 {
+				r.factors.limit = test.limit
+			}
 			round, took := uint64(0), 0.0
 			for b.Loop() {
 				s.records = s.records[:0]

@@ -225,8 +225,11 @@ func (g *gen) segments(p *plan.Plan) {
 func (g *gen) matrices(p *plan.Plan) {
 	for i := range p.Segments {
 		s := &p.Segments[i]
-		if rows := one[uint64](g, 2, 3, 4, 5, 7, 64, s.Len/2, s.Len/3); rows >= 2 &&
-			s.Len%rows == 0 && s.Len >= 2*rows {
+		rows := one[uint64](g, 2, 3, 5, 20, 64)
+		for 2*rows <= s.Len && s.Len%rows > 0 {
+			rows++
+		}
+		if 2*rows <= s.Len {
 			s.Rows, p.Distribution = rows, plan.LowRank
 		}
 	}
