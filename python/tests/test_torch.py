@@ -295,14 +295,16 @@ class Every(torch.nn.Module):
         self.mix = torch.nn.TransformerEncoderLayer(6, 2, 8, batch_first=True)
         self.down, self.up = (torch.nn.Parameter(torch.randn(s)) for s in ((2, 6), (6, 2)))
         self.square, self.cube = (torch.nn.Parameter(torch.randn(s)) for s in ((6, 6), (2, 3, 4)))
-        self.scale = torch.nn.Parameter(torch.randn(()))
+        self.scale, self.stack = (torch.nn.Parameter(torch.randn(s)) for s in ((), (6, 6, 5)))
 
     def forward(self, ids: Any) -> Any:
         x = self.mix(self.norm(self.words(ids)))
         x = x + x @ self.down.T @ self.up.t() + x.matmul(self.square) * self.scale
         x = torch.addmm(self.square[0], x.reshape(-1, 6), self.square.transpose(0, 1)).view(x.shape)
         h, _ = self.memory(self.filters(x.transpose(1, 2)).transpose(1, 2))
-        odd = self.cube[1].sum() + self.square[ids[0] % 6].prod(1).mean() + (self.up @ self.down).sum()
+        many = (x.reshape(-1, 6) @ self.stack).tanh().sum()
+        many = many + torch.mm(x[0], mat2=self.square.transpose(dim0=0, dim1=1)).tanh().sum()
+        odd = many + self.cube[1].sum() + self.square[ids[0] % 6].prod(1).mean() + (self.up @ self.down).sum()
         return (self.head(x).logsumexp(-1).mean() + self.planes(x.unsqueeze(1)).tanh().mean()
                 + h.tanh().sum() + odd + (self.square[:, 1] * 2).sum())
 

@@ -75,7 +75,7 @@ class Sheet(torch.nn.Parameter):
                 return func(*args) + args[0].stands_for.changed
             for sheet in _sheets((args, kwargs)):
                 sheet.stands_for.asked(torch.is_grad_enabled() and sheet.requires_grad)
-            rule = _RULES.get(func)
+            rule = _RULES.get(func) if not kwargs or func in _NAMED else None
             found = NotImplemented if rule is None else rule(func, *args, **kwargs)
             return _made(func, args, kwargs) if found is NotImplemented else found
 
@@ -161,14 +161,14 @@ def _linear(func: Function, input: Any, weight: Any, bias: Any = None) -> Any:
 
 
 def _product(func: Function, input: Any, other: Any) -> Any:
-    if isinstance(input, Sheet) or not other.stands_for.apart:
+    if isinstance(input, Sheet) or not other.stands_for.apart or other.dim() != 2:
         return NotImplemented
     w = other.stands_for
     return _plus(func(input, w.base), _along(input, w.rows, w.scale), w.columns)
 
 
-def _product_and(func: Function, bias: Any, input: Any, other: Any, **more: Any) -> Any:
-    if more or not isinstance(other, Sheet):
+def _product_and(func: Function, bias: Any, input: Any, other: Any) -> Any:
+    if not isinstance(other, Sheet):
         return NotImplemented
     return _product(lambda h, w: func(_values(bias), h, w), input, other)
 
@@ -233,12 +233,15 @@ _ABOUT = {
     torch.Tensor.is_floating_point, torch.Tensor.is_complex, torch.Tensor.__len__,
     torch.Tensor.__hash__, torch.Tensor.get_device, torch.is_floating_point, torch.is_complex,
     torch.numel}
-_RULES: dict[Any, Function] = {
+# Rules whose functions may be called with names of arguments. Others are called by order alone.
+_NAMED: dict[Any, Function] = {
     torch.nn.functional.linear: _linear,
     torch.nn.functional.embedding: _embedding,
-    torch.addmm: _product_and,
     **dict.fromkeys([torch.nn.functional.conv1d, torch.nn.functional.conv2d,
-                     torch.nn.functional.conv3d], _convolution),
+                     torch.nn.functional.conv3d], _convolution)}
+_RULES: dict[Any, Function] = {
+    **_NAMED,
+    torch.addmm: _product_and,
     **dict.fromkeys([torch.Tensor.matmul, torch.Tensor.__matmul__, torch.matmul, torch.Tensor.mm,
                      torch.mm], _product),
     **dict.fromkeys([*_getters("T", "mT"), torch.Tensor.t, torch.t, torch.Tensor.transpose,
