@@ -304,7 +304,8 @@ class Every(torch.nn.Module):
         h, _ = self.memory(self.filters(x.transpose(1, 2)).transpose(1, 2))
         many = (x.reshape(-1, 6) @ self.stack).tanh().sum()
         many = many + torch.mm(x[0], mat2=self.square.transpose(dim0=0, dim1=1)).tanh().sum()
-        odd = many + self.cube[1].sum() + self.square[ids[0] % 6].prod(1).mean() + (self.up @ self.down).sum()
+        odd = many + self.cube[1].sum() + (self.up @ self.down).sum()
+        odd = odd + self.square[ids[0] % 6].prod(1).mean()
         return (self.head(x).logsumexp(-1).mean() + self.planes(x.unsqueeze(1)).tanh().mean()
                 + h.tanh().sum() + odd + (self.square[:, 1] * 2).sum())
 
