@@ -21,7 +21,7 @@ var benchShapes = map[string][]lowrank.Shape{
 }
 
 // BenchmarkSum reports the billions of elements of directions that one thread adds in a second of
-// its processor, in blocks, as a replica does: of directions of rank 1, apart from loading their
+// its processor, in parts, as a replica does: of directions of rank 1, apart from loading their
 // signs, and beside them of Rademacher directions.
 func BenchmarkSum(b *testing.B) {
 	for _, name := range []string{"1536x576", "odd", "small"} {
@@ -53,11 +53,11 @@ func benchSum(b *testing.B, l *lowrank.Layout, n int) {
 	}{
 		{"lowrank", func() {
 			sums.Set(a)
-			eachBlock(x, func(part []float32, at int) { l.Sum(part, at, &s, &sums) })
+			eachTile(x, func(part []float32, at int) { l.Sum(part, at, &s, &sums) })
 		}},
 		{"load", func() { l.Load(&s, z) }},
 		{"rademacher", func() {
-			eachBlock(x, func(part []float32, at int) {
+			eachTile(x, func(part []float32, at int) {
 				prng.Sum(part, terms, uint32(at/prng.BlockLen))
 			})
 		}},
@@ -74,9 +74,11 @@ func benchSum(b *testing.B, l *lowrank.Layout, n int) {
 	}
 }
 
-func eachBlock(x []float32, f func(part []float32, at int)) {
-	for at := 0; at < len(x); at += prng.BlockLen {
-		f(x[at:min(at+prng.BlockLen, len(x))], at)
+// eachTile calls f for parts of x as long as those of a replica.
+func eachTile(x []float32, f func(part []float32, at int)) {
+	const tile = 64 * prng.BlockLen
+	for at := 0; at < len(x); at += tile {
+		f(x[at:min(at+tile, len(x))], at)
 	}
 }
 
@@ -106,7 +108,7 @@ func languageModel() []lowrank.Shape {
 }
 
 // BenchmarkLanguageModel reports how long one thread takes to catch up on 30,000 directions of a
-// language model. It runs through five records of 190, block by block, as a replica does.
+// language model. It runs through five records of 190, part by part, as a replica does.
 func BenchmarkLanguageModel(b *testing.B) {
 	const records, each = 5, 190
 	l := lowrank.New(languageModel())
@@ -124,7 +126,7 @@ func BenchmarkLanguageModel(b *testing.B) {
 			l.Load(&s[r], z)
 			sums[r].Set(a)
 		}
-		eachBlock(x, func(part []float32, at int) {
+		eachTile(x, func(part []float32, at int) {
 			for r := range records {
 				l.Sum(part, at, &s[r], &sums[r])
 			}

@@ -15,6 +15,6 @@
 // the bits are the same, on every architecture. docs/prng.md defines the numbers, section
 // "Directions of rank 1"; the vectors in testdata test them.
 //
-// On amd64 with AVX2, and on arm64, the kernels of sums are assembly. Those of one direction are
-// package prng's.
+// On amd64 with AVX2 or AVX-512, and on arm64, the kernels of sums are assembly. Those of one
+// direction are package prng's.
 package lowrank

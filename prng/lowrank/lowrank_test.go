@@ -49,13 +49,15 @@ func checkSame(t *testing.T, name string, got, want []float32) {
 // shapesOf returns some shapes, most of them of odd sizes.
 func shapesOf(r *rand.Rand) (shapes []lowrank.Shape) {
 	for range 1 + r.IntN(4) {
-		switch r.IntN(5) {
+		switch r.IntN(6) {
 		case 0:
 			shapes = append(shapes, lowrank.Shape{Columns: 1 + r.IntN(100)})
 		case 1:
 			shapes = append(shapes, lowrank.Shape{Rows: 2 + r.IntN(5), Columns: 2 + r.IntN(7)})
 		case 2:
 			shapes = append(shapes, lowrank.Shape{Rows: 2 + r.IntN(3), Columns: 2 + r.IntN(5000)})
+		case 3:
+			shapes = append(shapes, lowrank.Shape{Rows: 2 + r.IntN(600), Columns: 2 + r.IntN(70)})
 		default:
 			shapes = append(shapes, lowrank.Shape{Rows: 2 + r.IntN(20), Columns: 2 + r.IntN(200)})
 		}
@@ -107,7 +109,7 @@ func TestSumMatchesReference(t *testing.T) {
 		var s lowrank.Signs
 		var sums lowrank.Sums
 		for range 2 { // the second uses the memory again
-			z := make([]prng.Direction, r.IntN(30))
+			z := make([]prng.Direction, r.IntN(100)>>r.IntN(4))
 			full := make([][]float32, len(z))
 			for k := range z {
 				z[k] = address(r)
@@ -139,7 +141,7 @@ func TestSumMatchesReference(t *testing.T) {
 // unless all of them are zero and their signs -.
 func TestZeros(t *testing.T) {
 	isatest.Each(t, func(t *testing.T) {
-		shapes := []lowrank.Shape{{Rows: 9, Columns: 171}, {Columns: 77}}
+		shapes := []lowrank.Shape{{Rows: 9, Columns: 171}, {Columns: 77}, {Rows: 90, Columns: 35}}
 		l := lowrank.New(shapes)
 		negative := float32(math.Copysign(0, -1))
 		for _, a := range [][]float32{

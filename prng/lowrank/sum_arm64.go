@@ -33,3 +33,6 @@ func (t *Sums) addRows(x []float32, rows, stride, columns int, s *Signs, p piece
 }
 
 func clearNegativeZeros(x []float32) { clearEachNegativeZero(x) }
+
+// addStrips has no assembly.
+func (t *Sums) addStrips([]float32, int, *Signs, piece) int { return 0 }

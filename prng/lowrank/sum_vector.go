@@ -10,13 +10,19 @@ const tile = 4096
 
 // addHalves adds to rows of width elements the sums of the groups that have halves.
 func (t *Sums) addHalves(x []float32, width int, s *Signs, p piece) {
-	clearNegativeZeros(x)
-	for r := 0; len(x) > 0; {
+	done := t.addStrips(x, width, s, p)
+	if done == 0 {
+		clearNegativeZeros(x)
+	}
+	for at := 0; done > 0 && done < width && at < len(x); at += width {
+		clearEachNegativeZero(x[at+done : at+width])
+	}
+	for r := 0; len(x) > 0 && done < width; {
 		rows := 4
 		for len(x) < rows*width {
 			rows /= 2
 		}
-		for from := 0; from < width; from += tile / rows {
+		for from := done; from < width; from += tile / rows {
 			columns := min(tile/rows, width-from)
 			part := piece{p.segment, p.row + r, p.from + from}
 			whole := columns - columns%unit

@@ -22,7 +22,15 @@ DATA iota<>+16(SB)/4, $0x00000004
 DATA iota<>+20(SB)/4, $0x00000005
 DATA iota<>+24(SB)/4, $0x00000006
 DATA iota<>+28(SB)/4, $0x00000007
-GLOBL iota<>(SB), RODATA|NOPTR, $32
+DATA iota<>+32(SB)/4, $0x00000008
+DATA iota<>+36(SB)/4, $0x00000009
+DATA iota<>+40(SB)/4, $0x0000000a
+DATA iota<>+44(SB)/4, $0x0000000b
+DATA iota<>+48(SB)/4, $0x0000000c
+DATA iota<>+52(SB)/4, $0x0000000d
+DATA iota<>+56(SB)/4, $0x0000000e
+DATA iota<>+60(SB)/4, $0x0000000f
+GLOBL iota<>(SB), RODATA|NOPTR, $64
 
 DATA masks<>+0(SB)/4, $0xffffffff
 DATA masks<>+4(SB)/4, $0xffffffff
@@ -41,6 +49,42 @@ DATA masks<>+52(SB)/4, $0x00000000
 DATA masks<>+56(SB)/4, $0x00000000
 DATA masks<>+60(SB)/4, $0x00000000
 GLOBL masks<>(SB), RODATA|NOPTR, $64
+
+DATA upper<>+0(SB)/4, $0x00000000
+DATA upper<>+4(SB)/4, $0x00000000
+DATA upper<>+8(SB)/4, $0x00000000
+DATA upper<>+12(SB)/4, $0x00000000
+DATA upper<>+16(SB)/4, $0x00000000
+DATA upper<>+20(SB)/4, $0x00000000
+DATA upper<>+24(SB)/4, $0x00000000
+DATA upper<>+28(SB)/4, $0x00000000
+DATA upper<>+32(SB)/4, $0x80000000
+DATA upper<>+36(SB)/4, $0x80000000
+DATA upper<>+40(SB)/4, $0x80000000
+DATA upper<>+44(SB)/4, $0x80000000
+DATA upper<>+48(SB)/4, $0x80000000
+DATA upper<>+52(SB)/4, $0x80000000
+DATA upper<>+56(SB)/4, $0x80000000
+DATA upper<>+60(SB)/4, $0x80000000
+GLOBL upper<>(SB), RODATA|NOPTR, $64
+
+DATA partial<>+0(SB)/4, $0x00000000
+DATA partial<>+4(SB)/4, $0x00000001
+DATA partial<>+8(SB)/4, $0x00000003
+DATA partial<>+12(SB)/4, $0x00000007
+DATA partial<>+16(SB)/4, $0x0000000f
+DATA partial<>+20(SB)/4, $0x0000001f
+DATA partial<>+24(SB)/4, $0x0000003f
+DATA partial<>+28(SB)/4, $0x0000007f
+DATA partial<>+32(SB)/4, $0x000000ff
+DATA partial<>+36(SB)/4, $0x000001ff
+DATA partial<>+40(SB)/4, $0x000003ff
+DATA partial<>+44(SB)/4, $0x000007ff
+DATA partial<>+48(SB)/4, $0x00000fff
+DATA partial<>+52(SB)/4, $0x00001fff
+DATA partial<>+56(SB)/4, $0x00003fff
+DATA partial<>+60(SB)/4, $0x00007fff
+GLOBL partial<>(SB), RODATA|NOPTR, $64
 
 // func addRowAVX2(dst *float32, stride int, columns int, groups int, a *uint8, aNext int, b *uint8, bNext int, sums *[2][8]float32)
 // Requires: AVX, AVX2
@@ -75,7 +119,7 @@ group:
 	SUBQ         $0x08, R10
 	JL           tail
 
-eight:
+full:
 	VPMOVZXBD (R9), Y3
 	VPSRLD    $0x04, Y3, Y4
 	VPSLLD    $0x1c, Y3, Y5
@@ -92,7 +136,7 @@ eight:
 	ADDQ      $0x08, R9
 	ADDQ      $0x20, R8
 	SUBQ      $0x08, R10
-	JGE       eight
+	JGE       full
 
 tail:
 	ADDQ       $0x08, R10
@@ -175,7 +219,7 @@ group:
 	SUBQ         $0x08, R11
 	JL           tail
 
-eight:
+full:
 	VPMOVZXBD (R10), Y5
 	VPSRLD    $0x04, Y5, Y6
 	VPSLLD    $0x1c, Y5, Y7
@@ -199,7 +243,7 @@ eight:
 	ADDQ      $0x08, R10
 	ADDQ      $0x20, R9
 	SUBQ      $0x08, R11
-	JGE       eight
+	JGE       full
 
 tail:
 	ADDQ       $0x08, R11
@@ -317,7 +361,7 @@ group:
 	SUBQ         $0x08, R12
 	JL           tail
 
-eight:
+full:
 	VPMOVZXBD (R11), Y9
 	VPSRLD    $0x04, Y9, Y10
 	VPSLLD    $0x1c, Y9, Y11
@@ -355,7 +399,7 @@ eight:
 	ADDQ      $0x08, R11
 	ADDQ      $0x20, R10
 	SUBQ      $0x08, R12
-	JGE       eight
+	JGE       full
 
 tail:
 	ADDQ       $0x08, R12
@@ -420,6 +464,645 @@ next:
 	JNZ  group
 
 done:
+	VZEROUPPER
+	RET
+
+// func addRowAVX512(dst *float32, stride int, columns int, groups int, a *uint8, aNext int, b *uint8, bNext int, sums *[2][8]float32)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F
+TEXT ·addRowAVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst+0(FP), AX
+	MOVQ      stride+8(FP), CX
+	MOVQ      columns+16(FP), CX
+	MOVQ      groups+24(FP), DX
+	MOVQ      a+32(FP), BX
+	MOVQ      b+48(FP), SI
+	MOVQ      sums+64(FP), DI
+	VMOVUPS   upper<>+0(SB), Z0
+	VMOVDQU32 iota<>+0(SB), Z1
+	TESTQ     DX, DX
+	JZ        done
+
+group:
+	VBROADCASTF32X8 (DI), Z2
+	VBROADCASTF32X8 32(DI), Z3
+	VXORPS          Z0, Z2, Z2
+	VXORPS          Z0, Z3, Z3
+	VPBROADCASTB    (BX), Z4
+	VPSRLD          $0x04, Z4, Z5
+	VPXORD          Z1, Z4, Z4
+	VPXORD          Z1, Z5, Z5
+	VPERMPS         Z2, Z4, Z2
+	VPERMPS         Z3, Z5, Z3
+	MOVQ            AX, R8
+	MOVQ            SI, R9
+	MOVQ            CX, R10
+	SUBQ            $0x10, R10
+	JL              tail
+
+full:
+	VPMOVZXBD (R9), Z4
+	VPSRLD    $0x04, Z4, Z5
+	VPERMPS   Z2, Z4, Z4
+	VPERMPS   Z3, Z5, Z5
+	VADDPS    Z5, Z4, Z4
+	VADDPS    (R8), Z4, Z4
+	VMOVUPS   Z4, (R8)
+	ADDQ      $0x10, R9
+	ADDQ      $0x40, R8
+	SUBQ      $0x10, R10
+	JGE       full
+
+tail:
+	ADDQ        $0x10, R10
+	JZ          next
+	LEAQ        partial<>+0(SB), R11
+	KMOVW       (R11)(R10*4), K1
+	VPMOVZXBD.Z (R9), K1, Z4
+	VPSRLD      $0x04, Z4, Z5
+	VPERMPS     Z2, Z4, Z2
+	VPERMPS     Z3, Z5, Z3
+	VADDPS      Z3, Z2, Z2
+	VMOVUPS.Z   (R8), K1, Z3
+	VADDPS      Z3, Z2, Z2
+	VMOVUPS     Z2, K1, (R8)
+
+next:
+	MOVQ aNext+40(FP), R8
+	ADDQ R8, BX
+	MOVQ bNext+56(FP), R8
+	ADDQ R8, SI
+	ADDQ $0x40, DI
+	DECQ DX
+	JNZ  group
+
+done:
+	VZEROUPPER
+	RET
+
+// func addPairAVX512(dst *float32, stride int, columns int, groups int, a *uint8, aNext int, b *uint8, bNext int, sums *[2][8]float32)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F
+TEXT ·addPairAVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst+0(FP), AX
+	MOVQ      stride+8(FP), CX
+	MOVQ      columns+16(FP), DX
+	MOVQ      groups+24(FP), BX
+	MOVQ      a+32(FP), SI
+	MOVQ      b+48(FP), DI
+	MOVQ      sums+64(FP), R8
+	VMOVUPS   upper<>+0(SB), Z0
+	VMOVDQU32 iota<>+0(SB), Z1
+	TESTQ     BX, BX
+	JZ        done
+
+group:
+	VBROADCASTF32X8 (R8), Z2
+	VBROADCASTF32X8 32(R8), Z3
+	VXORPS          Z0, Z2, Z2
+	VXORPS          Z0, Z3, Z3
+	VPBROADCASTB    (SI), Z4
+	VPSRLD          $0x04, Z4, Z5
+	VPXORD          Z1, Z4, Z4
+	VPXORD          Z1, Z5, Z5
+	VPERMPS         Z2, Z4, Z4
+	VPERMPS         Z3, Z5, Z5
+	VPBROADCASTB    1(SI), Z6
+	VPSRLD          $0x04, Z6, Z7
+	VPXORD          Z1, Z6, Z6
+	VPXORD          Z1, Z7, Z7
+	VPERMPS         Z2, Z6, Z2
+	VPERMPS         Z3, Z7, Z3
+	MOVQ            AX, R9
+	MOVQ            DI, R10
+	MOVQ            DX, R11
+	SUBQ            $0x10, R11
+	JL              tail
+
+full:
+	VPMOVZXBD (R10), Z6
+	VPSRLD    $0x04, Z6, Z7
+	VPERMPS   Z4, Z6, Z8
+	VPERMPS   Z5, Z7, Z9
+	VADDPS    Z9, Z8, Z8
+	VADDPS    (R9), Z8, Z8
+	VMOVUPS   Z8, (R9)
+	VPERMPS   Z2, Z6, Z6
+	VPERMPS   Z3, Z7, Z7
+	VADDPS    Z7, Z6, Z6
+	VADDPS    (R9)(CX*1), Z6, Z6
+	VMOVUPS   Z6, (R9)(CX*1)
+	ADDQ      $0x10, R10
+	ADDQ      $0x40, R9
+	SUBQ      $0x10, R11
+	JGE       full
+
+tail:
+	ADDQ        $0x10, R11
+	JZ          next
+	LEAQ        partial<>+0(SB), R12
+	KMOVW       (R12)(R11*4), K1
+	VPMOVZXBD.Z (R10), K1, Z6
+	VPSRLD      $0x04, Z6, Z7
+	VPERMPS     Z4, Z6, Z4
+	VPERMPS     Z5, Z7, Z5
+	VADDPS      Z5, Z4, Z4
+	VMOVUPS.Z   (R9), K1, Z5
+	VADDPS      Z5, Z4, Z4
+	VMOVUPS     Z4, K1, (R9)
+	VPERMPS     Z2, Z6, Z2
+	VPERMPS     Z3, Z7, Z3
+	VADDPS      Z3, Z2, Z2
+	VMOVUPS.Z   (R9)(CX*1), K1, Z3
+	VADDPS      Z3, Z2, Z2
+	VMOVUPS     Z2, K1, (R9)(CX*1)
+
+next:
+	MOVQ aNext+40(FP), R9
+	ADDQ R9, SI
+	MOVQ bNext+56(FP), R9
+	ADDQ R9, DI
+	ADDQ $0x40, R8
+	DECQ BX
+	JNZ  group
+
+done:
+	VZEROUPPER
+	RET
+
+// func addFourAVX512(dst *float32, stride int, columns int, groups int, a *uint8, aNext int, b *uint8, bNext int, sums *[2][8]float32)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F
+TEXT ·addFourAVX512(SB), NOSPLIT, $0-72
+	MOVQ      dst+0(FP), AX
+	MOVQ      stride+8(FP), CX
+	MOVQ      columns+16(FP), DX
+	MOVQ      groups+24(FP), BX
+	MOVQ      a+32(FP), SI
+	MOVQ      b+48(FP), DI
+	MOVQ      sums+64(FP), R8
+	VMOVUPS   upper<>+0(SB), Z0
+	VMOVDQU32 iota<>+0(SB), Z1
+	LEAQ      (CX)(CX*2), R9
+	TESTQ     BX, BX
+	JZ        done
+
+group:
+	VBROADCASTF32X8 (R8), Z2
+	VBROADCASTF32X8 32(R8), Z3
+	VXORPS          Z0, Z2, Z2
+	VXORPS          Z0, Z3, Z3
+	VPBROADCASTB    (SI), Z4
+	VPSRLD          $0x04, Z4, Z5
+	VPXORD          Z1, Z4, Z4
+	VPXORD          Z1, Z5, Z5
+	VPERMPS         Z2, Z4, Z4
+	VPERMPS         Z3, Z5, Z5
+	VPBROADCASTB    1(SI), Z6
+	VPSRLD          $0x04, Z6, Z7
+	VPXORD          Z1, Z6, Z6
+	VPXORD          Z1, Z7, Z7
+	VPERMPS         Z2, Z6, Z6
+	VPERMPS         Z3, Z7, Z7
+	VPBROADCASTB    2(SI), Z8
+	VPSRLD          $0x04, Z8, Z9
+	VPXORD          Z1, Z8, Z8
+	VPXORD          Z1, Z9, Z9
+	VPERMPS         Z2, Z8, Z8
+	VPERMPS         Z3, Z9, Z9
+	VPBROADCASTB    3(SI), Z10
+	VPSRLD          $0x04, Z10, Z11
+	VPXORD          Z1, Z10, Z10
+	VPXORD          Z1, Z11, Z11
+	VPERMPS         Z2, Z10, Z2
+	VPERMPS         Z3, Z11, Z3
+	MOVQ            AX, R10
+	MOVQ            DI, R11
+	MOVQ            DX, R12
+	SUBQ            $0x10, R12
+	JL              tail
+
+full:
+	VPMOVZXBD (R11), Z10
+	VPSRLD    $0x04, Z10, Z11
+	VPERMPS   Z4, Z10, Z12
+	VPERMPS   Z5, Z11, Z13
+	VADDPS    Z13, Z12, Z12
+	VADDPS    (R10), Z12, Z12
+	VMOVUPS   Z12, (R10)
+	VPERMPS   Z6, Z10, Z12
+	VPERMPS   Z7, Z11, Z13
+	VADDPS    Z13, Z12, Z12
+	VADDPS    (R10)(CX*1), Z12, Z12
+	VMOVUPS   Z12, (R10)(CX*1)
+	VPERMPS   Z8, Z10, Z12
+	VPERMPS   Z9, Z11, Z13
+	VADDPS    Z13, Z12, Z12
+	VADDPS    (R10)(CX*2), Z12, Z12
+	VMOVUPS   Z12, (R10)(CX*2)
+	VPERMPS   Z2, Z10, Z10
+	VPERMPS   Z3, Z11, Z11
+	VADDPS    Z11, Z10, Z10
+	VADDPS    (R10)(R9*1), Z10, Z10
+	VMOVUPS   Z10, (R10)(R9*1)
+	ADDQ      $0x10, R11
+	ADDQ      $0x40, R10
+	SUBQ      $0x10, R12
+	JGE       full
+
+tail:
+	ADDQ        $0x10, R12
+	JZ          next
+	LEAQ        partial<>+0(SB), R13
+	KMOVW       (R13)(R12*4), K1
+	VPMOVZXBD.Z (R11), K1, Z10
+	VPSRLD      $0x04, Z10, Z11
+	VPERMPS     Z4, Z10, Z4
+	VPERMPS     Z5, Z11, Z5
+	VADDPS      Z5, Z4, Z4
+	VMOVUPS.Z   (R10), K1, Z5
+	VADDPS      Z5, Z4, Z4
+	VMOVUPS     Z4, K1, (R10)
+	VPERMPS     Z6, Z10, Z4
+	VPERMPS     Z7, Z11, Z5
+	VADDPS      Z5, Z4, Z4
+	VMOVUPS.Z   (R10)(CX*1), K1, Z5
+	VADDPS      Z5, Z4, Z4
+	VMOVUPS     Z4, K1, (R10)(CX*1)
+	VPERMPS     Z8, Z10, Z4
+	VPERMPS     Z9, Z11, Z5
+	VADDPS      Z5, Z4, Z4
+	VMOVUPS.Z   (R10)(CX*2), K1, Z5
+	VADDPS      Z5, Z4, Z4
+	VMOVUPS     Z4, K1, (R10)(CX*2)
+	VPERMPS     Z2, Z10, Z2
+	VPERMPS     Z3, Z11, Z3
+	VADDPS      Z3, Z2, Z2
+	VMOVUPS.Z   (R10)(R9*1), K1, Z3
+	VADDPS      Z3, Z2, Z2
+	VMOVUPS     Z2, K1, (R10)(R9*1)
+
+next:
+	MOVQ aNext+40(FP), R10
+	ADDQ R10, SI
+	MOVQ bNext+56(FP), R10
+	ADDQ R10, DI
+	ADDQ $0x40, R8
+	DECQ BX
+	JNZ  group
+
+done:
+	VZEROUPPER
+	RET
+
+// func stripTablesAVX2(tables *[2][16][16]float32, groups int, b *uint8, bNext int, sums *[2][8]float32)
+// Requires: AVX, AVX2
+TEXT ·stripTablesAVX2(SB), NOSPLIT, $0-40
+	MOVQ    tables+0(FP), AX
+	MOVQ    groups+8(FP), CX
+	MOVQ    b+16(FP), DX
+	MOVQ    bNext+24(FP), BX
+	MOVQ    sums+32(FP), SI
+	VMOVUPS signBit<>+0(SB), Y0
+
+group:
+	VPMOVZXBD (DX), Y1
+	VPSRLD    $0x04, Y1, Y2
+	VPSLLD    $0x1c, Y1, Y3
+	VPSLLD    $0x18, Y1, Y4
+	VPAND     Y0, Y3, Y3
+	VPAND     Y0, Y4, Y4
+	VPXOR     places<>+0(SB), Y1, Y5
+	VPERMPS   (SI), Y5, Y5
+	VXORPS    Y3, Y5, Y5
+	VMOVUPS   Y5, (AX)
+	VXORPS    Y0, Y5, Y5
+	VMOVUPS   Y5, 512(AX)
+	VPXOR     places<>+32(SB), Y1, Y5
+	VPERMPS   (SI), Y5, Y5
+	VXORPS    Y3, Y5, Y5
+	VMOVUPS   Y5, 64(AX)
+	VXORPS    Y0, Y5, Y5
+	VMOVUPS   Y5, 576(AX)
+	VPXOR     places<>+64(SB), Y1, Y5
+	VPERMPS   (SI), Y5, Y5
+	VXORPS    Y3, Y5, Y5
+	VMOVUPS   Y5, 128(AX)
+	VXORPS    Y0, Y5, Y5
+	VMOVUPS   Y5, 640(AX)
+	VPXOR     places<>+96(SB), Y1, Y5
+	VPERMPS   (SI), Y5, Y5
+	VXORPS    Y3, Y5, Y5
+	VMOVUPS   Y5, 192(AX)
+	VXORPS    Y0, Y5, Y5
+	VMOVUPS   Y5, 704(AX)
+	VPXOR     places<>+128(SB), Y1, Y5
+	VPERMPS   (SI), Y5, Y5
+	VXORPS    Y3, Y5, Y5
+	VMOVUPS   Y5, 256(AX)
+	VXORPS    Y0, Y5, Y5
+	VMOVUPS   Y5, 768(AX)
+	VPXOR     places<>+160(SB), Y1, Y5
+	VPERMPS   (SI), Y5, Y5
+	VXORPS    Y3, Y5, Y5
+	VMOVUPS   Y5, 320(AX)
+	VXORPS    Y0, Y5, Y5
+	VMOVUPS   Y5, 832(AX)
+	VPXOR     places<>+192(SB), Y1, Y5
+	VPERMPS   (SI), Y5, Y5
+	VXORPS    Y3, Y5, Y5
+	VMOVUPS   Y5, 384(AX)
+	VXORPS    Y0, Y5, Y5
+	VMOVUPS   Y5, 896(AX)
+	VPXOR     places<>+224(SB), Y1, Y1
+	VPERMPS   (SI), Y1, Y1
+	VXORPS    Y3, Y1, Y1
+	VMOVUPS   Y1, 448(AX)
+	VXORPS    Y0, Y1, Y1
+	VMOVUPS   Y1, 960(AX)
+	VPXOR     places<>+0(SB), Y2, Y1
+	VPERMPS   32(SI), Y1, Y1
+	VXORPS    Y4, Y1, Y1
+	VMOVUPS   Y1, 1024(AX)
+	VXORPS    Y0, Y1, Y1
+	VMOVUPS   Y1, 1536(AX)
+	VPXOR     places<>+32(SB), Y2, Y1
+	VPERMPS   32(SI), Y1, Y1
+	VXORPS    Y4, Y1, Y1
+	VMOVUPS   Y1, 1088(AX)
+	VXORPS    Y0, Y1, Y1
+	VMOVUPS   Y1, 1600(AX)
+	VPXOR     places<>+64(SB), Y2, Y1
+	VPERMPS   32(SI), Y1, Y1
+	VXORPS    Y4, Y1, Y1
+	VMOVUPS   Y1, 1152(AX)
+	VXORPS    Y0, Y1, Y1
+	VMOVUPS   Y1, 1664(AX)
+	VPXOR     places<>+96(SB), Y2, Y1
+	VPERMPS   32(SI), Y1, Y1
+	VXORPS    Y4, Y1, Y1
+	VMOVUPS   Y1, 1216(AX)
+	VXORPS    Y0, Y1, Y1
+	VMOVUPS   Y1, 1728(AX)
+	VPXOR     places<>+128(SB), Y2, Y1
+	VPERMPS   32(SI), Y1, Y1
+	VXORPS    Y4, Y1, Y1
+	VMOVUPS   Y1, 1280(AX)
+	VXORPS    Y0, Y1, Y1
+	VMOVUPS   Y1, 1792(AX)
+	VPXOR     places<>+160(SB), Y2, Y1
+	VPERMPS   32(SI), Y1, Y1
+	VXORPS    Y4, Y1, Y1
+	VMOVUPS   Y1, 1344(AX)
+	VXORPS    Y0, Y1, Y1
+	VMOVUPS   Y1, 1856(AX)
+	VPXOR     places<>+192(SB), Y2, Y1
+	VPERMPS   32(SI), Y1, Y1
+	VXORPS    Y4, Y1, Y1
+	VMOVUPS   Y1, 1408(AX)
+	VXORPS    Y0, Y1, Y1
+	VMOVUPS   Y1, 1920(AX)
+	VPXOR     places<>+224(SB), Y2, Y1
+	VPERMPS   32(SI), Y1, Y1
+	VXORPS    Y4, Y1, Y1
+	VMOVUPS   Y1, 1472(AX)
+	VXORPS    Y0, Y1, Y1
+	VMOVUPS   Y1, 1984(AX)
+	VPMOVZXBD 8(DX), Y1
+	VPSRLD    $0x04, Y1, Y2
+	VPSLLD    $0x1c, Y1, Y3
+	VPSLLD    $0x18, Y1, Y4
+	VPAND     Y0, Y3, Y3
+	VPAND     Y0, Y4, Y4
+	VPXOR     places<>+0(SB), Y1, Y5
+	VPERMPS   (SI), Y5, Y5
+	VXORPS    Y3, Y5, Y5
+	VMOVUPS   Y5, 32(AX)
+	VXORPS    Y0, Y5, Y5
+	VMOVUPS   Y5, 544(AX)
+	VPXOR     places<>+32(SB), Y1, Y5
+	VPERMPS   (SI), Y5, Y5
+	VXORPS    Y3, Y5, Y5
+	VMOVUPS   Y5, 96(AX)
+	VXORPS    Y0, Y5, Y5
+	VMOVUPS   Y5, 608(AX)
+	VPXOR     places<>+64(SB), Y1, Y5
+	VPERMPS   (SI), Y5, Y5
+	VXORPS    Y3, Y5, Y5
+	VMOVUPS   Y5, 160(AX)
+	VXORPS    Y0, Y5, Y5
+	VMOVUPS   Y5, 672(AX)
+	VPXOR     places<>+96(SB), Y1, Y5
+	VPERMPS   (SI), Y5, Y5
+	VXORPS    Y3, Y5, Y5
+	VMOVUPS   Y5, 224(AX)
+	VXORPS    Y0, Y5, Y5
+	VMOVUPS   Y5, 736(AX)
+	VPXOR     places<>+128(SB), Y1, Y5
+	VPERMPS   (SI), Y5, Y5
+	VXORPS    Y3, Y5, Y5
+	VMOVUPS   Y5, 288(AX)
+	VXORPS    Y0, Y5, Y5
+	VMOVUPS   Y5, 800(AX)
+	VPXOR     places<>+160(SB), Y1, Y5
+	VPERMPS   (SI), Y5, Y5
+	VXORPS    Y3, Y5, Y5
+	VMOVUPS   Y5, 352(AX)
+	VXORPS    Y0, Y5, Y5
+	VMOVUPS   Y5, 864(AX)
+	VPXOR     places<>+192(SB), Y1, Y5
+	VPERMPS   (SI), Y5, Y5
+	VXORPS    Y3, Y5, Y5
+	VMOVUPS   Y5, 416(AX)
+	VXORPS    Y0, Y5, Y5
+	VMOVUPS   Y5, 928(AX)
+	VPXOR     places<>+224(SB), Y1, Y1
+	VPERMPS   (SI), Y1, Y1
+	VXORPS    Y3, Y1, Y1
+	VMOVUPS   Y1, 480(AX)
+	VXORPS    Y0, Y1, Y1
+	VMOVUPS   Y1, 992(AX)
+	VPXOR     places<>+0(SB), Y2, Y1
+	VPERMPS   32(SI), Y1, Y1
+	VXORPS    Y4, Y1, Y1
+	VMOVUPS   Y1, 1056(AX)
+	VXORPS    Y0, Y1, Y1
+	VMOVUPS   Y1, 1568(AX)
+	VPXOR     places<>+32(SB), Y2, Y1
+	VPERMPS   32(SI), Y1, Y1
+	VXORPS    Y4, Y1, Y1
+	VMOVUPS   Y1, 1120(AX)
+	VXORPS    Y0, Y1, Y1
+	VMOVUPS   Y1, 1632(AX)
+	VPXOR     places<>+64(SB), Y2, Y1
+	VPERMPS   32(SI), Y1, Y1
+	VXORPS    Y4, Y1, Y1
+	VMOVUPS   Y1, 1184(AX)
+	VXORPS    Y0, Y1, Y1
+	VMOVUPS   Y1, 1696(AX)
+	VPXOR     places<>+96(SB), Y2, Y1
+	VPERMPS   32(SI), Y1, Y1
+	VXORPS    Y4, Y1, Y1
+	VMOVUPS   Y1, 1248(AX)
+	VXORPS    Y0, Y1, Y1
+	VMOVUPS   Y1, 1760(AX)
+	VPXOR     places<>+128(SB), Y2, Y1
+	VPERMPS   32(SI), Y1, Y1
+	VXORPS    Y4, Y1, Y1
+	VMOVUPS   Y1, 1312(AX)
+	VXORPS    Y0, Y1, Y1
+	VMOVUPS   Y1, 1824(AX)
+	VPXOR     places<>+160(SB), Y2, Y1
+	VPERMPS   32(SI), Y1, Y1
+	VXORPS    Y4, Y1, Y1
+	VMOVUPS   Y1, 1376(AX)
+	VXORPS    Y0, Y1, Y1
+	VMOVUPS   Y1, 1888(AX)
+	VPXOR     places<>+192(SB), Y2, Y1
+	VPERMPS   32(SI), Y1, Y1
+	VXORPS    Y4, Y1, Y1
+	VMOVUPS   Y1, 1440(AX)
+	VXORPS    Y0, Y1, Y1
+	VMOVUPS   Y1, 1952(AX)
+	VPXOR     places<>+224(SB), Y2, Y1
+	VPERMPS   32(SI), Y1, Y1
+	VXORPS    Y4, Y1, Y1
+	VMOVUPS   Y1, 1504(AX)
+	VXORPS    Y0, Y1, Y1
+	VMOVUPS   Y1, 2016(AX)
+	ADDQ      BX, DX
+	ADDQ      $0x40, SI
+	ADDQ      $0x00000800, AX
+	DECQ      CX
+	JNZ       group
+	VZEROUPPER
+	RET
+
+DATA places<>+0(SB)/4, $0x00000000
+DATA places<>+4(SB)/4, $0x00000000
+DATA places<>+8(SB)/4, $0x00000000
+DATA places<>+12(SB)/4, $0x00000000
+DATA places<>+16(SB)/4, $0x00000000
+DATA places<>+20(SB)/4, $0x00000000
+DATA places<>+24(SB)/4, $0x00000000
+DATA places<>+28(SB)/4, $0x00000000
+DATA places<>+32(SB)/4, $0x00000001
+DATA places<>+36(SB)/4, $0x00000001
+DATA places<>+40(SB)/4, $0x00000001
+DATA places<>+44(SB)/4, $0x00000001
+DATA places<>+48(SB)/4, $0x00000001
+DATA places<>+52(SB)/4, $0x00000001
+DATA places<>+56(SB)/4, $0x00000001
+DATA places<>+60(SB)/4, $0x00000001
+DATA places<>+64(SB)/4, $0x00000002
+DATA places<>+68(SB)/4, $0x00000002
+DATA places<>+72(SB)/4, $0x00000002
+DATA places<>+76(SB)/4, $0x00000002
+DATA places<>+80(SB)/4, $0x00000002
+DATA places<>+84(SB)/4, $0x00000002
+DATA places<>+88(SB)/4, $0x00000002
+DATA places<>+92(SB)/4, $0x00000002
+DATA places<>+96(SB)/4, $0x00000003
+DATA places<>+100(SB)/4, $0x00000003
+DATA places<>+104(SB)/4, $0x00000003
+DATA places<>+108(SB)/4, $0x00000003
+DATA places<>+112(SB)/4, $0x00000003
+DATA places<>+116(SB)/4, $0x00000003
+DATA places<>+120(SB)/4, $0x00000003
+DATA places<>+124(SB)/4, $0x00000003
+DATA places<>+128(SB)/4, $0x00000004
+DATA places<>+132(SB)/4, $0x00000004
+DATA places<>+136(SB)/4, $0x00000004
+DATA places<>+140(SB)/4, $0x00000004
+DATA places<>+144(SB)/4, $0x00000004
+DATA places<>+148(SB)/4, $0x00000004
+DATA places<>+152(SB)/4, $0x00000004
+DATA places<>+156(SB)/4, $0x00000004
+DATA places<>+160(SB)/4, $0x00000005
+DATA places<>+164(SB)/4, $0x00000005
+DATA places<>+168(SB)/4, $0x00000005
+DATA places<>+172(SB)/4, $0x00000005
+DATA places<>+176(SB)/4, $0x00000005
+DATA places<>+180(SB)/4, $0x00000005
+DATA places<>+184(SB)/4, $0x00000005
+DATA places<>+188(SB)/4, $0x00000005
+DATA places<>+192(SB)/4, $0x00000006
+DATA places<>+196(SB)/4, $0x00000006
+DATA places<>+200(SB)/4, $0x00000006
+DATA places<>+204(SB)/4, $0x00000006
+DATA places<>+208(SB)/4, $0x00000006
+DATA places<>+212(SB)/4, $0x00000006
+DATA places<>+216(SB)/4, $0x00000006
+DATA places<>+220(SB)/4, $0x00000006
+DATA places<>+224(SB)/4, $0x00000007
+DATA places<>+228(SB)/4, $0x00000007
+DATA places<>+232(SB)/4, $0x00000007
+DATA places<>+236(SB)/4, $0x00000007
+DATA places<>+240(SB)/4, $0x00000007
+DATA places<>+244(SB)/4, $0x00000007
+DATA places<>+248(SB)/4, $0x00000007
+DATA places<>+252(SB)/4, $0x00000007
+GLOBL places<>(SB), RODATA|NOPTR, $256
+
+// func addStripAVX2(dst *float32, stride int, rows int, groups int, signs *[2][256]uint8, tables *[2][16][16]float32)
+// Requires: AVX, MMX+
+TEXT ·addStripAVX2(SB), NOSPLIT, $0-48
+	MOVQ   dst+0(FP), AX
+	MOVQ   stride+8(FP), CX
+	MOVQ   rows+16(FP), DX
+	MOVQ   groups+24(FP), BX
+	MOVQ   signs+32(FP), SI
+	MOVQ   tables+40(FP), DI
+	VXORPS Y0, Y0, Y0
+
+row:
+	VADDPS     (AX), Y0, Y1
+	VADDPS     32(AX), Y0, Y2
+	PREFETCHT0 64(AX)
+	MOVQ       SI, R11
+	MOVQ       DI, R10
+	MOVQ       BX, R12
+	SUBQ       $0x02, R12
+	JL         last
+
+two:
+	MOVBLZX (R11), R8
+	MOVBLZX 256(R11), R9
+	VMOVUPS (R10)(R8*4), Y3
+	VADDPS  1024(R10)(R9*4), Y3, Y3
+	VADDPS  Y3, Y1, Y1
+	VMOVUPS 32(R10)(R8*4), Y3
+	VADDPS  1056(R10)(R9*4), Y3, Y3
+	VADDPS  Y3, Y2, Y2
+	MOVBLZX 512(R11), R8
+	MOVBLZX 768(R11), R9
+	VMOVUPS 2048(R10)(R8*4), Y3
+	VADDPS  3072(R10)(R9*4), Y3, Y3
+	VADDPS  Y3, Y1, Y1
+	VMOVUPS 2080(R10)(R8*4), Y3
+	VADDPS  3104(R10)(R9*4), Y3, Y3
+	VADDPS  Y3, Y2, Y2
+	ADDQ    $0x00000400, R11
+	ADDQ    $0x00001000, R10
+	SUBQ    $0x02, R12
+	JGE     two
+
+last:
+	INCQ    R12
+	JNZ     next
+	MOVBLZX (R11), R8
+	MOVBLZX 256(R11), R9
+	VMOVUPS (R10)(R8*4), Y3
+	VADDPS  1024(R10)(R9*4), Y3, Y3
+	VADDPS  Y3, Y1, Y1
+	VMOVUPS 32(R10)(R8*4), Y3
+	VADDPS  1056(R10)(R9*4), Y3, Y3
+	VADDPS  Y3, Y2, Y2
+
+next:
+	VMOVUPS Y1, (AX)
+	VMOVUPS Y2, 32(AX)
+	ADDQ    CX, AX
+	INCQ    SI
+	DECQ    DX
+	JNZ     row
 	VZEROUPPER
 	RET
 

@@ -25,6 +25,41 @@ func addPairAVX2(dst *float32, stride int, columns int, groups int, a *uint8, aN
 //go:noescape
 func addFourAVX2(dst *float32, stride int, columns int, groups int, a *uint8, aNext int, b *uint8, bNext int, sums *[2][8]float32)
 
+// addRowAVX512 adds the sums of groups to columns elements.
+// A group's signs are the bytes at a, of rows, and at b, of columns; those of the next
+// group are aNext and bNext bytes on.
+//
+//go:noescape
+func addRowAVX512(dst *float32, stride int, columns int, groups int, a *uint8, aNext int, b *uint8, bNext int, sums *[2][8]float32)
+
+// addPairAVX512 adds the sums of groups to two rows, stride bytes apart, of columns elements.
+// A group's signs are the bytes at a, of rows, and at b, of columns; those of the next
+// group are aNext and bNext bytes on.
+//
+//go:noescape
+func addPairAVX512(dst *float32, stride int, columns int, groups int, a *uint8, aNext int, b *uint8, bNext int, sums *[2][8]float32)
+
+// addFourAVX512 adds the sums of groups to four rows, stride bytes apart, of columns elements.
+// A group's signs are the bytes at a, of rows, and at b, of columns; those of the next
+// group are aNext and bNext bytes on.
+//
+//go:noescape
+func addFourAVX512(dst *float32, stride int, columns int, groups int, a *uint8, aNext int, b *uint8, bNext int, sums *[2][8]float32)
+
+// stripTablesAVX2 sets tables to the halves of the sums that rows may add to 16 columns: those of
+// a group for each half of a row's byte. A group's signs of columns are the bytes at b;
+// those of the next group are bNext bytes on.
+//
+//go:noescape
+func stripTablesAVX2(tables *[2][16][16]float32, groups int, b *uint8, bNext int, sums *[2][8]float32)
+
+// addStripAVX2 adds the sums of groups to 16 columns of rows, stride bytes apart, and makes each -0 a
+// +0 before. The rows' signs are at signs; the halves of sums that they select are at
+// tables.
+//
+//go:noescape
+func addStripAVX2(dst *float32, stride int, rows int, groups int, signs *[2][256]uint8, tables *[2][16][16]float32)
+
 // positiveZerosAVX2 adds +0 to so many times eight elements of x: each -0 becomes +0.
 //
 //go:noescape

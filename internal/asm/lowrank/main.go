@@ -7,6 +7,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -15,21 +17,57 @@ import (
 
 func main() {
 	ConstraintExpr("!purego")
-	c := constants{
-		signBit: data("signBit", 8, func(int) uint32 { return 1 << 31 }),
-		iota:    data("iota", 8, func(i int) uint32 { return uint32(i) }),
-		masks:   data("masks", 16, func(i int) uint32 { return -uint32((15 - i) / 8) }),
+	signs := data("signBit", 8, func(int) uint32 { return 1 << 31 })
+	places := data("iota", 16, func(i int) uint32 { return uint32(i) })
+	narrow := &avx2{
+		signBit: signs, iota: places,
+		masks: data("masks", 16, func(i int) uint32 { return -uint32((15 - i) / 8) }),
 	}
-	addRows("addRowAVX2", "", 1, &c)
-	addRows("addPairAVX2", "two rows, stride bytes apart, of ", 2, &c)
-	addRows("addFourAVX2", "four rows, stride bytes apart, of ", 4, &c)
+	wide := &avx512{
+		upper:   data("upper", 16, func(i int) uint32 { return uint32(i/8) << 31 }),
+		iota:    places,
+		partial: data("partial", 16, func(i int) uint32 { return 1<<i - 1 }),
+	}
+	for _, m := range []machine{narrow, wide} {
+		addRows(m, "addRow", "", 1)
+		addRows(m, "addPair", "two rows, stride bytes apart, of ", 2)
+		addRows(m, "addFour", "four rows, stride bytes apart, of ", 4)
+	}
+	stripTables(narrow)
+	addStrip()
 	positiveZeros()
 	Generate()
 }
 
-// constants are read-only data: the sign bit in each element, the numbers from 0 to 7, and eight
-// elements of ones before eight of zeros.
-type constants struct{ signBit, iota, masks Mem }
+// A machine generates the steps of a kernel for one width of vector registers.
+type machine interface {
+	name() string
+	lanes() int    // columns at a time
+	after() string // what the comment on bytes after the signs says
+	// start sets the registers that the other steps need.
+	start()
+	// group loads the tables of a group at sums.
+	group(sums reg.Register)
+	// row returns the tables of the group as the row sees them whose signs are at m.
+	row(m Mem) tables
+	// columns returns what the signs at m say.
+	columns(m Mem) index
+	// sum returns the group's sums for columns of a row.
+	sum(t tables, i index) reg.VecVirtual
+	// rest makes the next steps ready for the last columns, `left` of them, fewer than lanes.
+	rest(left reg.Register)
+	// restColumns is columns for the last ones.
+	restColumns(m Mem) index
+	// addRest adds v to the last elements at m.
+	addRest(v reg.VecVirtual, m Mem)
+}
+
+// index holds what the signs of columns say: places in the low and the high table, of which only
+// the lowest bits count, and, for tables of eight sums, signs.
+type index struct{ low, high, lowSign, highSign reg.VecVirtual }
+
+// tables are the two tables of a group, as a row sees them.
+type tables struct{ low, high reg.VecVirtual }
 
 func data(name string, n int, element func(i int) uint32) Mem {
 	m := GLOBL(name, attr.RODATA|attr.NOPTR)
@@ -46,62 +84,19 @@ func begin(name, params string, doc ...string) {
 	Doc(doc...)
 }
 
-// index holds what eight bytes of signs say: places in the low and the high table, of which only
-// three bits count, and signs.
-type index struct{ low, high, lowSign, highSign reg.VecVirtual }
-
-// indexOf takes bytes that are the lowest of their elements. Other bits above the byte do no harm.
-func indexOf(bytes, sign reg.VecVirtual) index {
-	i := index{bytes, YMM(), YMM(), YMM()}
-	VPSRLD(Imm(4), bytes, i.high)
-	VPSLLD(Imm(28), bytes, i.lowSign)
-	VPSLLD(Imm(24), bytes, i.highSign)
-	VPAND(sign, i.lowSign, i.lowSign)
-	VPAND(sign, i.highSign, i.highSign)
-	return i
-}
-
-// tables are the two tables of a group, as a row sees them.
-type tables struct{ low, high reg.VecVirtual }
-
-// set permutes the tables at sums by the byte at row.
-func (t tables) set(sums reg.Register, row Mem, sign reg.VecVirtual, c *constants) {
-	bytes := YMM()
-	VPBROADCASTB(row, bytes)
-	i := indexOf(bytes, sign)
-	VPXOR(c.iota, i.low, i.low)
-	VPXOR(c.iota, i.high, i.high)
-	VPERMPS(Mem{Base: sums}, i.low, t.low)
-	VPERMPS(Mem{Base: sums, Disp: 32}, i.high, t.high)
-	VXORPS(i.lowSign, t.low, t.low)
-	VXORPS(i.highSign, t.high, t.high)
-}
-
-// sum returns the group's sums for eight columns.
-func (t tables) sum(i index) reg.VecVirtual {
-	low, high := YMM(), YMM()
-	VPERMPS(t.low, i.low, low)
-	VPERMPS(t.high, i.high, high)
-	VXORPS(i.lowSign, low, low)
-	VXORPS(i.highSign, high, high)
-	VADDPS(high, low, low)
-	return low
-}
-
 // addRows adds the sums of all groups to one row, or to some rows at once: these share the work on
 // the signs of columns.
-func addRows(name, which string, rows int, c *constants) {
-	begin(name, "dst *float32, stride, columns, groups int, a *uint8, aNext int, b *uint8, "+
+func addRows(m machine, name, which string, rows int) {
+	begin(name+m.name(), "dst *float32, stride, columns, groups int, a *uint8, aNext int, b *uint8, "+
 		"bNext int, sums *[2][8]float32",
 		"adds the sums of groups to "+which+"columns elements.",
 		"A group's signs are the bytes at a, of rows, and at b, of columns; those of the next",
-		"group are aNext and bNext bytes on. There must be 7 bytes after the last column's.")
+		fmt.Sprintf("group are aNext and bNext bytes on.%s", m.after()))
 	dst, stride := Load(Param("dst"), GP64()), Load(Param("stride"), GP64())
 	columns, groups := Load(Param("columns"), GP64()), Load(Param("groups"), GP64())
 	a, b := Load(Param("a"), GP64()), Load(Param("b"), GP64())
 	sums := Load(Param("sums"), GP64())
-	sign := YMM()
-	VMOVUPS(c.signBit, sign)
+	m.start()
 	triple := GP64()
 	if rows > 3 {
 		LEAQ(Mem{Base: stride, Index: stride, Scale: 2}, triple)
@@ -117,31 +112,35 @@ func addRows(name, which string, rows int, c *constants) {
 	TESTQ(groups, groups)
 	JZ(LabelRef("done"))
 	Label("group")
+	m.group(sums)
 	var t [4]tables
 	for r := range rows {
-		t[r] = tables{YMM(), YMM()}
-		t[r].set(sums, Mem{Base: a, Disp: r}, sign, c)
+		t[r] = m.row(Mem{Base: a, Disp: r})
 	}
 	MOVQ(dst, x)
 	MOVQ(b, signs)
 	MOVQ(columns, left)
-	SUBQ(Imm(8), left)
+	SUBQ(Imm(uint64(m.lanes())), left)
 	JL(LabelRef("tail"))
-	Label("eight")
-	i := columnsAt(signs, sign)
+	Label("full")
+	i := m.columns(Mem{Base: signs})
 	for r := range rows {
-		v := t[r].sum(i)
+		v := m.sum(t[r], i)
 		VADDPS(row(r), v, v)
 		VMOVUPS(v, row(r))
 	}
-	ADDQ(Imm(8), signs)
-	ADDQ(Imm(32), x)
-	SUBQ(Imm(8), left)
-	JGE(LabelRef("eight"))
+	ADDQ(Imm(uint64(m.lanes())), signs)
+	ADDQ(Imm(uint64(4*m.lanes())), x)
+	SUBQ(Imm(uint64(m.lanes())), left)
+	JGE(LabelRef("full"))
 	Label("tail")
-	ADDQ(Imm(8), left)
+	ADDQ(Imm(uint64(m.lanes())), left)
 	JZ(LabelRef("next"))
-	addTail(left, signs, sign, c, t[:rows], row)
+	m.rest(left)
+	i = m.restColumns(Mem{Base: signs})
+	for r := range rows {
+		m.addRest(m.sum(t[r], i), row(r))
+	}
 	Label("next")
 	step := GP64()
 	Load(Param("aNext"), step)
@@ -154,35 +153,6 @@ func addRows(name, which string, rows int, c *constants) {
 	Label("done")
 	VZEROUPPER()
 	RET()
-}
-
-func columnsAt(signs reg.Register, sign reg.VecVirtual) index {
-	bytes := YMM()
-	VPMOVZXBD(Mem{Base: signs}, bytes)
-	return indexOf(bytes, sign)
-}
-
-// addTail adds to the last columns, fewer than eight.
-func addTail(left, signs reg.Register, sign reg.VecVirtual, c *constants, t []tables,
-	row func(r int) Mem) {
-	masks := GP64()
-	LEAQ(c.masks, masks)
-	NEGQ(left)
-	LEAQ(Mem{Base: masks, Index: left, Scale: 4, Disp: 32}, masks)
-	i := columnsAt(signs, sign)
-	for r := range t {
-		v, old := t[r].sum(i), YMM()
-		VMASKMOVPS(row(r), loadMask(masks), old)
-		VADDPS(old, v, v)
-		VMASKMOVPS(v, loadMask(masks), row(r))
-	}
-}
-
-// loadMask returns the mask of the tail. It is not kept: registers are few.
-func loadMask(masks reg.Register) reg.VecVirtual {
-	m := YMM()
-	VMOVUPS(Mem{Base: masks}, m)
-	return m
 }
 
 // positiveZeros makes each -0 a +0.
