@@ -46,7 +46,7 @@ func (r *Replica) Slope(n uint64, g []float32, source uint32) float32 {
 		r.addTerm(v/float32(len(g)), r.tempDirection(n, 0, i, source), i == 0)
 	}
 	r.allocateScratch()
-	blocks := blocksOf(len(r.x))
+	blocks := blocksOf(len(r.x), prng.BlockLen)
 	r.products = slices.Grow(r.products[:0], 2*blocks)[:2*blocks]
 	r.generator.each(r.teamFor(r.plan.Dim*uint64(len(g))), blocks, r.slopeTask)
 	r.terms, r.coefs = r.terms[:0], r.coefs[:0]
@@ -62,7 +62,7 @@ func (r *Replica) Slope(n uint64, g []float32, source uint32) float32 {
 
 // slopeBlock computes a block's part of <v, m> and |m|^2.
 func (r *Replica) slopeBlock(worker, i int) {
-	m := block(r.server.Moment, i*prng.BlockLen)
+	m := block(r.server.Moment, i*prng.BlockLen, prng.BlockLen)
 	v := r.scratch[worker].of(len(m)).v
 	r.sum(v, r.terms, r.coefs, false, i)
 	along, square := 0.0, 0.0

@@ -96,7 +96,7 @@ func TestSlope(t *testing.T) {
 			z := r.Direction(9, 0, p, prng.Slot(1))
 			element := make([]float32, len(r.x))
 			for at := 0; at < len(element); at += prng.BlockLen {
-				prng.Fill(block(element, at), z.z, uint32(at/prng.BlockLen))
+				prng.Fill(block(element, at, prng.BlockLen), z.z, uint32(at/prng.BlockLen))
 			}
 			scale := float64(v) / float64(len(g))
 			if r.plan.Distribution == plan.Sphere {

@@ -160,7 +160,7 @@ func (r *Replica) Correct(dst []float32, own wire.ControlVariate) error {
 	r.allocateScratch()
 	r.correctionMove, r.correction = mv, dst
 	team := r.teamFor(r.plan.Dim * uint64(max(1, mv.older)))
-	r.generator.each(team, blocksOf(len(dst)), r.correctTask)
+	r.generator.each(team, blocksOf(len(dst), prng.BlockLen), r.correctTask)
 	r.correctionMove, r.correction = move{}, nil
 	r.terms, r.coefs = r.terms[:0], r.coefs[:0]
 	return nil
@@ -177,9 +177,10 @@ func (r *Replica) hasVariate(n uint64, scalars int) bool {
 }
 
 func (r *Replica) correctBlock(worker, i int) {
-	dst := block(r.correction, i*prng.BlockLen)
+	dst := block(r.correction, i*prng.BlockLen, prng.BlockLen)
 	s := r.scratch[worker].of(len(dst))
-	r.correct(dst, s.older, block(r.control, i*prng.BlockLen), &r.correctionMove, r.terms, r.coefs, i)
+	control := block(r.control, i*prng.BlockLen, prng.BlockLen)
+	r.correct(dst, s.older, control, &r.correctionMove, r.terms, r.coefs, i)
 }
 
 // correct sets dst to a block of c minus the mean of c_i. With ScaffoldMean correct also sets older

@@ -23,6 +23,7 @@ type crew struct {
 	moves                 []move      // pending moves; empty outside Apply, ApplyAll and Advance
 	terms                 []prng.Term // of the pending moves, in order
 	coefs                 []float32   // subspace coefficients of terms: for each step one per column
+	tile                  int         // elements that moves pass at once, a multiple of a block's
 	scratch               []scratch   // one per worker
 	hasScratch, needsBase bool
 

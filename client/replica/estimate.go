@@ -17,11 +17,12 @@ func (r *Replica) Estimate(dst []float32, n uint64, k int, g []float32, source u
 		r.addTerm(v/float32(len(g)), r.tempDirection(n, k, i, source), i == 0)
 	}
 	r.estimate = dst
-	r.generator.each(r.teamFor(r.plan.Dim*uint64(len(g))), blocksOf(len(dst)), r.estimateTask)
+	team := r.teamFor(r.plan.Dim * uint64(len(g)))
+	r.generator.each(team, blocksOf(len(dst), prng.BlockLen), r.estimateTask)
 	r.estimate = nil // dst belongs to the app
 	r.terms, r.coefs = r.terms[:0], r.coefs[:0]
 }
 
 func (r *Replica) estimateBlock(_, i int) {
-	r.sum(block(r.estimate, i*prng.BlockLen), r.terms, r.coefs, r.hasBasis(), i)
+	r.sum(block(r.estimate, i*prng.BlockLen, prng.BlockLen), r.terms, r.coefs, r.hasBasis(), i)
 }

@@ -11,18 +11,24 @@ import (
 
 // A generator is what a replica does in another way for directions of plan.LowRank.
 type generator struct {
-	// each calls a task for each block of the model. The task may sum pending terms.
-	each func(team *parallel.Team, blocks int, task func(worker, i int))
-	// sum adds terms to a block of a vector, as [prng.Sum] does.
+	// each calls a task for each block of the model, and eachTile for each tile. The task may sum
+	// pending terms.
+	each, eachTile func(team *parallel.Team, n int, task func(worker, i int))
+	// sum adds terms to a part of a vector from a block on, as [prng.Sum] does.
 	sum func(dst []float32, terms []prng.Term, block uint32)
 	// unit is what the place of a part that is probed at once is a multiple of.
 	unit int
+	// tile is the number of elements of a tile, or the most, a multiple of a block's.
+	tile int
 
 	moves, terms int // most pending ones, unless one round alone has more
 }
 
 // seeded is the generator of directions whose elements are all independent.
-var seeded = generator{(*parallel.Team).Do, prng.Sum, prng.BlockLen, maxMoves, maxTerms}
+var seeded = generator{
+	(*parallel.Team).Do, (*parallel.Team).Do, prng.Sum, prng.BlockLen, prng.BlockLen, maxMoves,
+	maxTerms,
+}
 
 // factors makes directions of plan.LowRank. While tasks run, it holds the signs that the pending
 // terms have for a range of blocks. It also holds those of the directions of the last probes.
@@ -37,9 +43,11 @@ type factors struct {
 	at      []int32   // at the first term of each step: its place in steps
 	a       []float32 // scratch
 
+	tile  int             // elements that the pending moves pass at once
+	size  int             // elements of a task: of a block or a tile
 	limit int             // bytes of signs, unless one block alone takes more
-	part  *lowrank.Layout // of the range of blocks at present
-	first int             // block of the range
+	part  *lowrank.Layout // of the range of tasks at present
+	first int             // task of the range
 	task  func(worker, i int)
 
 	loadTask, rangeTask func(worker, i int) // created once, because a new method value allocates
@@ -61,6 +69,11 @@ const (
 	// as much for what each step adds to fill its last group.
 	signBytes = 24 << 20
 	groupLen  = 8
+
+	// Tiles have up to tileBlocks blocks, so that they have many rows of a matrix: the kernel of
+	// sums prepares each column once for all rows. Each worker has tilesEach tiles or more.
+	tileBlocks = 64
+	tilesEach  = 8
 )
 
 func newFactors(p *plan.Plan, of *crew) *factors {
@@ -71,7 +84,9 @@ func newFactors(p *plan.Plan, of *crew) *factors {
 	}
 	f := &factors{layout: lowrank.New(shapes), crew: of, limit: signBytes / 3 * 4,
 		known: map[prng.Direction][]uint64{}}
-	f.loadTask, f.rangeTask = f.loadBlock, f.runBlock
+	blocks := f.layout.Len() / prng.BlockLen / (tilesEach * of.team.Workers())
+	f.tile = min(max(1, blocks), tileBlocks) * prng.BlockLen
+	f.loadTask, f.rangeTask = f.loadBlock, f.runTask
 	return f
 }
 
@@ -79,33 +94,49 @@ func newFactors(p *plan.Plan, of *crew) *factors {
 func (f *factors) generator(p *plan.Plan) generator {
 	groups := signBytes / f.layout.Factors()
 	return generator{
-		each: f.each, sum: f.sum, unit: 1,
+		each: f.eachBlock, eachTile: f.eachTile, sum: f.sum, unit: 1, tile: f.tile,
 		moves: min(maxMoves, max(1, groups/3/(int(p.Steps)+1))),
 		terms: min(maxTerms, groups*groupLen),
 	}
 }
 
-// each makes the signs of the pending terms, and calls task for each block. If all signs would take
-// too much memory, as those of one round with very many terms, each goes from one range of blocks
+func (f *factors) eachBlock(team *parallel.Team, n int, task func(worker, i int)) {
+	f.size = prng.BlockLen
+	f.each(team, n, task)
+}
+
+// eachTile has tiles of one block where ranges are needed.
+func (f *factors) eachTile(team *parallel.Team, n int, task func(worker, i int)) {
+	f.size = f.tile
+	if f.arrange(); !f.fits(f.layout.Factors()) {
+		f.size, n = prng.BlockLen, blocksOf(f.layout.Len(), prng.BlockLen)
+	}
+	f.crew.tile = f.size
+	f.each(team, n, task)
+	f.crew.tile = f.tile
+}
+
+// each makes the signs of the pending terms, and calls task n times. If all signs would take
+// too much memory, as those of one round with very many terms, each goes from one range of tasks
 // to the next: a range of rows takes the signs of these rows, and of the columns.
-func (f *factors) each(team *parallel.Team, blocks int, task func(worker, i int)) {
+func (f *factors) each(team *parallel.Team, n int, task func(worker, i int)) {
 	if len(f.crew.terms) == 0 {
-		team.Do(blocks, task)
+		team.Do(n, task)
 		return
 	}
 	f.arrange()
 	f.task = task
-	for f.first = 0; f.first < blocks; {
-		n := f.choose(blocks)
+	for f.first = 0; f.first < n; {
+		some := f.choose(n - f.first)
 		f.load(team)
-		team.Do(n, f.rangeTask)
-		f.first += n
+		team.Do(some, f.rangeTask)
+		f.first += some
 	}
 	f.task = nil // what it uses belongs to the app
 }
 
-// runBlock calls the task for a block of the range.
-func (f *factors) runBlock(worker, i int) { f.task(worker, f.first+i) }
+// runTask calls the task for one of the range.
+func (f *factors) runTask(worker, i int) { f.task(worker, f.first+i) }
 
 // arrange divides the pending terms into the steps that sum them.
 func (f *factors) arrange() {
@@ -128,10 +159,9 @@ func (f *factors) arrange() {
 	}
 }
 
-// choose sets the part of the layout for a range that begins with block first, and returns how many
-// blocks the range has.
-func (f *factors) choose(blocks int) int {
-	left := blocks - f.first
+// choose sets the part of the layout for a range that begins with task first, and returns how many
+// tasks the range has.
+func (f *factors) choose(left int) int {
 	if f.part = f.layout; f.first == 0 && f.fits(f.layout.Factors()) {
 		return left
 	}
@@ -148,9 +178,9 @@ func (f *factors) choose(blocks int) int {
 	return n
 }
 
-// elements returns the elements that n blocks from first on have.
+// elements returns the elements that n tasks from first on have.
 func (f *factors) elements(n int) (at, end int) {
-	return f.first * prng.BlockLen, min((f.first+n)*prng.BlockLen, f.layout.Len())
+	return f.first * f.size, min((f.first+n)*f.size, f.layout.Len())
 }
 
 // fits says whether the signs of so many factors are within the limit.

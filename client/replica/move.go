@@ -74,15 +74,16 @@ func (r *Replica) flush() {
 func (r *Replica) move(x []float32) {
 	r.allocateScratch()
 	team := r.teamFor(uint64(len(x)) * uint64(len(r.terms)))
-	r.generator.each(team, blocksOf(len(x)), r.moveTask)
+	r.generator.eachTile(team, blocksOf(len(x), r.tile), r.moveTask)
 	r.moves, r.terms, r.coefs = r.moves[:0], r.terms[:0], r.coefs[:0]
 }
 
-// moveBlock applies the pending moves to one block.
+// moveBlock applies the pending moves to one tile, of one block or more.
 func (r *Replica) moveBlock(worker, i int) {
-	at := i * prng.BlockLen
+	at, n := i*r.tile, r.tile
 	b := parts{
-		i: i, x: block(r.x, at), m: block(r.m, at), control: block(r.control, at),
+		i: at / prng.BlockLen, x: block(r.x, at, n), m: block(r.m, at, n),
+		control: block(r.control, at, n),
 	}
 	b.server = r.server.Block(at, at+len(b.x))
 	b.scratch = r.scratch[worker].of(len(b.x))
@@ -90,7 +91,8 @@ func (r *Replica) moveBlock(worker, i int) {
 	for j := range r.moves {
 		mv := &r.moves[j]
 		if l := mv.local; l != nil {
-			b.base, b.x, b.m, b.correction = b.x, block(l.X, at), block(l.M, at), block(l.Correction, at)
+			b.base, b.x, b.m, b.correction = b.x, block(l.X, at, n), block(l.M, at, n),
+				block(l.Correction, at, n)
 			r.step(&b, terms[:mv.terms], coefs, mv)
 			return
 		}
@@ -109,9 +111,9 @@ func (r *Replica) coefsOf(mv *move) int {
 	return steps * len(r.basis)
 }
 
-// parts is one block of each vector of the state, and scratch.
+// parts is one tile of each vector of the state, and scratch.
 type parts struct {
-	i             int
+	i             int // the first block
 	x, m, control []float32
 	server        server.State
 	base          []float32 // x at the start of the round
@@ -146,7 +148,7 @@ func (r *Replica) moveRound(b *parts, mv *move, terms []prng.Term, coefs []float
 	}
 	b.server.Move(&r.plan, mv.factor, b.x, b.base, b.v)
 	if tau > 0 {
-		trail := block(r.trail[(mv.round-1)%uint64(tau)], b.i*prng.BlockLen)
+		trail := block(r.trail[(mv.round-1)%uint64(tau)], b.i*prng.BlockLen, prng.BlockLen)
 		mathx.Sub(trail, b.x, b.base)
 	}
 }
@@ -190,13 +192,14 @@ func (r *Replica) sum(v []float32, terms []prng.Term, coefs []float32, hasBasis 
 		return
 	}
 	for j, q := range r.basis {
-		mathx.Axpy(v, coefs[j], block(q, i*prng.BlockLen))
+		mathx.Axpy(v, coefs[j], block(q, i*prng.BlockLen, prng.BlockLen))
 	}
 }
 
-func block(v []float32, start int) []float32 {
+// block returns n elements of v from start on, or all that are left, or nil if v is empty.
+func block(v []float32, start, n int) []float32 {
 	if len(v) == 0 {
 		return nil
 	}
-	return v[start:min(start+prng.BlockLen, len(v))]
+	return v[start:min(start+n, len(v))]
 }

@@ -117,7 +117,7 @@ func (r *Replica) rebase() {
 func (r *Replica) expand() {
 	r.allocateScratch()
 	r.measurePool()
-	r.teamFor(r.plan.Dim*uint64(r.plan.Pool)).Do(blocksOf(len(r.x)), r.expandTask)
+	r.teamFor(r.plan.Dim*uint64(r.plan.Pool)).Do(blocksOf(len(r.x), prng.BlockLen), r.expandTask)
 }
 
 // measurePool computes the norms of all directions of a sphere's pool.
@@ -133,7 +133,7 @@ func (r *Replica) measurePool() {
 }
 
 func (r *Replica) expandBlock(worker, i int) {
-	x, m := block(r.x, i*prng.BlockLen), block(r.m, i*prng.BlockLen)
+	x, m := block(r.x, i*prng.BlockLen, prng.BlockLen), block(r.m, i*prng.BlockLen, prng.BlockLen)
 	s := r.scratch[worker].of(len(x))
 	r.firstBlock(s.start, i)
 	r.combine(s.v, r.pool.a, i)

@@ -1,9 +1,6 @@
 package replica
 
-import (
-	"github.com/zofl/zofl/plan"
-	"github.com/zofl/zofl/prng"
-)
+import "github.com/zofl/zofl/plan"
 
 // scratch is the memory for the blocks that a worker computes.
 type scratch struct {
@@ -24,7 +21,7 @@ func (r *Replica) allocateScratch() {
 	r.hasScratch = true
 	p := &r.plan
 	r.scratch = make([]scratch, r.team.Workers())
-	n := min(prng.BlockLen, len(r.x))
+	n := min(r.generator.tile, len(r.x))
 	r.needsBase = p.Prox != 0 || p.ServerRule.Steps() || p.Distribution == plan.Subspace
 	for i := range r.scratch {
 		s := &r.scratch[i]

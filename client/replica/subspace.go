@@ -27,7 +27,7 @@ func (r *Replica) updateBasis() {
 		r.columns[j] = r.trail[tau-1-j]
 	}
 	size := mathx.GramLen(tau)
-	blocks := blocksOf(len(r.x))
+	blocks := blocksOf(len(r.x), prng.BlockLen)
 	if cap(r.grams) < blocks*size {
 		r.grams = make([]float64, blocks*size)
 	}
@@ -57,9 +57,10 @@ func (r *Replica) basisBlock(_, i int) {
 // blocksAt returns block i of every vector, in the memory of dst.
 func blocksAt(dst *[plan.MaxSubspace][]float32, vectors [][]float32, i int) [][]float32 {
 	for j, v := range vectors {
-		dst[j] = block(v, i*prng.BlockLen)
+		dst[j] = block(v, i*prng.BlockLen, prng.BlockLen)
 	}
 	return dst[:len(vectors)]
 }
 
-func blocksOf(n int) int { return (n + prng.BlockLen - 1) / prng.BlockLen }
+// blocksOf returns into how many parts of so many elements n elements divide.
+func blocksOf(n, size int) int { return (n + size - 1) / size }

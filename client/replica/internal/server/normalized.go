@@ -59,13 +59,21 @@ func (n *Running) Inverse() float64 {
 //	x[i] = keep*x[i]
 //	x[i] -= float32(rate*m[i])
 func Step(p *plan.Plan, x, m, g []float32, a, inverse float64) {
-	if keep := float32(1 - float64(float64(p.ServerDecay)*a)); keep != 1 {
-		mathx.Scale(x, keep, x)
-	}
+	keep := float32(1 - float64(float64(p.ServerDecay)*a))
 	rate, gain := float32(a*inverse), 1-p.ServerBeta1
-	if !(rate > 0 && rate <= math.MaxFloat32) {
-		mathx.Momentum(m, p.ServerBeta1, gain, g)
-		return
+	for len(x) > 0 {
+		n := min(stepLen, len(x))
+		if keep != 1 {
+			mathx.Scale(x[:n], keep, x[:n])
+		}
+		if rate > 0 && rate <= math.MaxFloat32 {
+			mathx.MomentumStep(x[:n], m[:n], p.ServerBeta1, gain, rate, g[:n])
+		} else {
+			mathx.Momentum(m[:n], p.ServerBeta1, gain, g[:n])
+		}
+		x, m, g = x[n:], m[n:], g[n:]
 	}
-	mathx.MomentumStep(x, m, p.ServerBeta1, gain, rate, g)
 }
+
+// stepLen is how many elements Step passes at a time: x, m and g of so many fit in the first cache.
+const stepLen = 2048
