@@ -65,7 +65,11 @@ func lowRankTime(p *plan.Plan, directions uint64) float64 {
 	const side = 256
 	matrix := lowrank.New([]lowrank.Shape{{Rows: side, Columns: side}})
 	matrix.Load(&signs, z)
-	sums.Set(make([]float32, len(z)))
+	a := make([]float32, len(z))
+	for i := range a {
+		a[i] = 1e-3 // sums of zeros alone take another way
+	}
+	sums.Set(a)
 	x := make([]float32, side*side)
 	element := quickest(func() { matrix.Sum(x, 0, &signs, &sums) }) / (side * side)
 	return (sign*float64(signsOf(p)) + element*float64(p.Dim)) / float64(len(z))
