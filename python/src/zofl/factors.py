@@ -38,7 +38,7 @@ class Factors:
         return len(self.scales)
 
     def parts(self, i: int) -> list[tuple[Signs, Signs]]:
-        """The signs of rows and columns of point i, for each segment. No matrix has rows."""
+        """The signs of rows and columns of point i, for each segment: of rows none if it is no matrix."""
         found, at, row = [], 0, self.signs[i]
         for rows, columns in self.shapes:
             middle, end = at + rows, at + rows + columns
