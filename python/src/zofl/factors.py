@@ -38,7 +38,7 @@ class Factors:
         return len(self.scales)
 
     def parts(self, i: int) -> list[tuple[Signs, Signs]]:
-        """The signs of rows and columns of point i, for each segment: of rows none if it is no matrix."""
+        """The signs of rows and columns of each segment. What is no matrix has none of rows."""
         found, at, row = [], 0, self.signs[i]
         for rows, columns in self.shapes:
             middle, end = at + rows, at + rows + columns
