@@ -66,9 +66,9 @@ type Box struct {
 	High float32 `json:"high"`
 }
 
-// RankOne reports whether each point of a step is x plus one multiple of a direction of rank 1: the
+// OnRays reports whether each point of a step is x plus one multiple of a direction of rank 1: the
 // plan has such directions, and neither boxes nor a segment with a scale of mu.
-func (p *Plan) RankOne() bool {
+func (p *Plan) OnRays() bool {
 	scaled := func(s Segment) bool { return s.MuScale != 0 && s.MuScale != 1 }
 	return p.Distribution == LowRank && len(p.Boxes) == 0 &&
 		!slices.ContainsFunc(p.Segments, scaled)

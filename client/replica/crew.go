@@ -49,7 +49,7 @@ type crew struct {
 // makeTeam creates the team and its tasks.
 func (r *Replica) makeTeam() {
 	r.team = parallel.New(r.cfg.Workers)
-	r.moveTask, r.probeTask, r.spreadTask, r.normTask = r.moveBlock, r.probeOne, r.spreadOne, r.normOne
+	r.moveTask, r.probeTask, r.spreadTask, r.normTask = r.moveTile, r.probeOne, r.spreadOne, r.normOne
 	r.gramTask, r.basisTask, r.correctTask, r.expandTask = r.gramBlock, r.basisBlock,
 		r.correctBlock, r.expandBlock
 	r.estimateTask, r.slopeTask = r.estimateBlock, r.slopeBlock

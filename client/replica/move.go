@@ -78,8 +78,8 @@ func (r *Replica) move(x []float32) {
 	r.moves, r.terms, r.coefs = r.moves[:0], r.terms[:0], r.coefs[:0]
 }
 
-// moveBlock applies the pending moves to one tile, of one block or more.
-func (r *Replica) moveBlock(worker, i int) {
+// moveTile applies the pending moves to one tile, of one block or more.
+func (r *Replica) moveTile(worker, i int) {
 	at, n := i*r.tile, r.tile
 	b := parts{
 		i: at / prng.BlockLen, x: block(r.x, at, n), m: block(r.m, at, n),

@@ -2,8 +2,8 @@ package fleet
 
 import (
 	"context"
+	"fmt"
 	"testing"
-	"time"
 
 	"github.com/zofl/zofl/client"
 	"github.com/zofl/zofl/coordinator/zofl/broker"
@@ -67,7 +67,7 @@ func lowRankRun(t *testing.T, p *plan.Plan) {
 	for _, id := range []string{"w", "d0", "d1", "d2", "d3"} {
 		r.device(ctx, id, 0)
 	}
-	r.reaches(ctx, "d1", 6)
+	r.reaches("d1", 6)
 	r.device(ctx, "d4", 0)
 	r.all.Wait()
 	if c := stop(); c.WrongDigest+c.WrongCount+c.NonFinite+c.TooLarge+c.Malformed > 0 {
@@ -84,18 +84,16 @@ func lowRankRun(t *testing.T, p *plan.Plan) {
 }
 
 // reaches waits until a device has applied a record.
-func (r *denseRun) reaches(ctx context.Context, id string, record uint64) {
+func (r *denseRun) reaches(id string, record uint64) {
 	r.t.Helper()
-	for ; ctx.Err() == nil; time.Sleep(time.Millisecond) {
+	until(r.t, fmt.Sprintf("%s reaches record %d", id, record), func() bool {
 		r.mu.Lock()
 		c := r.clients[id]
 		r.mu.Unlock()
 		if c == nil {
-			continue
+			return false
 		}
-		if n, _ := c.Record(); n >= record {
-			return
-		}
-	}
-	r.t.Fatalf("%s does not reach record %d", id, record)
+		n, _ := c.Record()
+		return n >= record
+	})
 }

@@ -48,7 +48,7 @@ func (s *source) ReadX(call uint64, dst []float32, off int) error {
 // onRays says whether the points of the call are those of a step along directions of rank 1. The
 // caller has opened the source.
 func (s *source) onRays() bool {
-	return len(s.given)+len(s.lengths) == 0 && s.replica.Plan().RankOne()
+	return len(s.given)+len(s.lengths) == 0 && s.replica.Plan().OnRays()
 }
 
 // nameOf returns a name of x, if x is the model after a record: the record's hash names it. With

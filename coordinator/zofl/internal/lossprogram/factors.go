@@ -22,7 +22,7 @@ type factors struct {
 // factorsOf returns the factors of a plan's directions, or the zero value if a point is not x plus
 // a multiple of one direction of rank 1.
 func factorsOf(p *plan.Plan) (f factors) {
-	if !p.RankOne() {
+	if !p.OnRays() {
 		return f
 	}
 	var shapes []string
