@@ -113,7 +113,6 @@ func (f *factors) eachTile(team *parallel.Team, n int, task func(worker, i int))
 	}
 	f.crew.tile = f.size
 	f.each(team, n, task)
-	f.crew.tile = f.tile
 }
 
 // each makes the signs of the pending terms, and calls task n times. If all signs would take

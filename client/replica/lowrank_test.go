@@ -132,6 +132,31 @@ func TestBatchesOfLowRank(t *testing.T) {
 	}
 }
 
+// Rounds whose signs fit the limit go by tiles of several blocks, and others by single blocks, in
+// any order.
+func TestTilesBesideRanges(t *testing.T) {
+	s := newScript(matrices(20 * 2993))
+	for n := range uint64(6) {
+		s.round(n + 1)
+	}
+	want, r := New(s.cfg), New(s.cfg)
+	mustApply(t, want, s.records[0])
+	mustApply(t, r, s.records[0])
+	usual := r.factors.limit
+	r.factors.tile = 3 * prng.BlockLen
+	r.generator = r.factors.generator(&r.plan)
+	for i, b := range s.records[1:] {
+		mustApply(t, want, b)
+		if r.factors.limit = usual; i%2 == 1 {
+			r.factors.limit = 1
+		}
+		mustApply(t, r, b)
+		if r.Digest() != want.Digest() {
+			t.Fatalf("record %d: another state", i)
+		}
+	}
+}
+
 // A round whose signs would take more than the limit makes them range by range. Its state has the
 // bits of a round without a limit, for any number of workers, and the signs stay within the limit.
 func TestRangesOfLowRank(t *testing.T) {

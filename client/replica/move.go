@@ -74,7 +74,7 @@ func (r *Replica) flush() {
 func (r *Replica) move(x []float32) {
 	r.allocateScratch()
 	team := r.teamFor(uint64(len(x)) * uint64(len(r.terms)))
-	r.generator.eachTile(team, blocksOf(len(x), r.tile), r.moveTask)
+	r.generator.eachTile(team, blocksOf(len(x), r.generator.tile), r.moveTask)
 	r.moves, r.terms, r.coefs = r.moves[:0], r.terms[:0], r.coefs[:0]
 }
 
