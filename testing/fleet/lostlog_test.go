@@ -10,21 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/zofl/zofl/client/replica"
 	"github.com/zofl/zofl/coordinator/zofl/broker/freeport"
 )
-
-// until waits for a condition that becomes true without further action.
-func until(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for began := time.Now(); !done(); time.Sleep(20 * time.Millisecond) {
-		if time.Since(began) > patience {
-			t.Fatalf("not within %v: %s", patience, what)
-		}
-	}
-}
 
 // reached reports whether a device reported record n or a later record.
 func reached(d *party, n float64) bool {

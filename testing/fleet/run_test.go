@@ -26,6 +26,16 @@ import (
 // patience is the time limit of every run of these tests.
 const patience = 4 * time.Minute
 
+// until waits for a condition that becomes true without further action.
+func until(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for began := time.Now(); !done(); time.Sleep(20 * time.Millisecond) {
+		if time.Since(began) > patience {
+			t.Fatalf("not within %v: %s", patience, what)
+		}
+	}
+}
+
 // A lead is a broker and a coordinator with its log on disk.
 type lead struct {
 	t      *testing.T
