@@ -48,8 +48,8 @@ func (x *trial) all() error {
 }
 
 // tune returns the result of an arm with its best step size. tune chooses the step size with the
-// first seed: from the middle of the grid, it tries larger steps and then smaller ones, as long as
-// the final accuracy grows.
+// first seed: from the middle of the grid, it tries larger steps as long as the final accuracy
+// grows. If it never grew, tune tries smaller steps likewise.
 func (x *trial) tune(t *task, train, test models.Differentiable,
 	a *arm) (best result, err error) {
 	try := func(i int) (r result, err error) {
@@ -61,6 +61,9 @@ func (x *trial) tune(t *task, train, test models.Differentiable,
 		return best, err
 	}
 	for _, by := range []int{1, -1} {
+		if best.step != x.steps[middle] {
+			break
+		}
 		for i := middle + by; i >= 0 && i < len(x.steps); i += by {
 			r, err := try(i)
 			if err != nil {
