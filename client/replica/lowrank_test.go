@@ -157,6 +157,24 @@ func TestTilesBesideRanges(t *testing.T) {
 	}
 }
 
+// An estimate goes by ranges of blocks where its signs do not fit, also after a round by tiles.
+func TestEstimateAfterTiles(t *testing.T) {
+	s := newScript(matrices(20 * 2993))
+	s.round(1)
+	want, r := New(s.cfg), New(s.cfg)
+	for _, b := range s.records {
+		mustApply(t, want, b)
+		mustApply(t, r, b)
+	}
+	g := []float32{s.random.float(), s.random.float()}
+	v, got := make([]float32, s.plan.Dim), make([]float32, s.plan.Dim)
+	want.Estimate(v, 3, 0, g, prng.Shared)
+	r.factors.limit = 1
+	if r.Estimate(got, 3, 0, g, prng.Shared); !slices.Equal(got, v) {
+		t.Error("another estimate")
+	}
+}
+
 // A round whose signs would take more than the limit makes them range by range. Its state has the
 // bits of a round without a limit, for any number of workers, and the signs stay within the limit.
 func TestRangesOfLowRank(t *testing.T) {

@@ -252,7 +252,7 @@ func TestHostileUse(t *testing.T) {
 	var sums lowrank.Sums
 	l.Load(&s, make([]prng.Direction, 3))
 	sums.Set(make([]float32, 3))
-	bits := l.LoadOne(nil, prng.Direction{})
+	bits, two := l.LoadOne(nil, prng.Direction{}), make([]float32, 2)
 	for name, f := range map[string]func(){
 		"one row":       func() { lowrank.New([]lowrank.Shape{{Rows: 1, Columns: 4}}) },
 		"one column":    func() { lowrank.New([]lowrank.Shape{{Rows: 4, Columns: 1}}) },
@@ -263,6 +263,9 @@ func TestHostileUse(t *testing.T) {
 		"long fill":     func() { l.Fill(make([]float32, 13), 0, bits) },
 		"groups":        func() { l.Sum(make([]float32, 2), 0, &s, new(lowrank.Sums)) },
 		"perturb":       func() { l.Perturb(make([]float32, 2), make([]float32, 3), 0, 1, bits) },
+		"pair":          func() { l.PerturbPair(two, make([]float32, 3), two, 0, 1, bits) },
+		"before a part": func() { l.Part(4, 4).Sum(two, 3, &s, &sums) },
+		"after a part":  func() { l.Part(4, 4).Sum(two, 7, &s, &sums) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
