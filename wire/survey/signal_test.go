@@ -2,6 +2,7 @@ package survey_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +28,7 @@ func TestBits(t *testing.T) {
 	}{
 		{"bfloat16", rounded(8), 8}, {"float16", rounded(11), 11}, {"float32", rounded(24), 0},
 		{"bfloat16 beyond its range", append(rounded(8), math.Inf(1), math.NaN(), 0), 8},
+		{"coarser than bfloat16", rounded(5), 0},
 		{"a count", count, 0}, {"few values", rounded(8)[:3], 0}, {"none", nil, 0},
 	} {
 		if got := survey.Bits(c.losses); got != c.want {
@@ -36,8 +38,26 @@ func TestBits(t *testing.T) {
 	if got := survey.Coarse([]int{8, 0, 8}); got != 8 {
 		t.Errorf("two of three devices: %d", got)
 	}
-	if got := survey.Coarse([]int{8, 0, 11, 0}); got != 0 {
-		t.Errorf("one of four devices: %d", got)
+	for _, devices := range [][]int{{8, 0, 11, 0}, {8, 0, 8, 0}, {8, 8, 11, 11}} {
+		if got := survey.Coarse(devices); got != 0 {
+			t.Errorf("no more than half of devices of %v bits: %d", devices, got)
+		}
+	}
+}
+
+// TestLossesOf: an answer about mu has the losses at x and on both sides of it.
+func TestLossesOf(t *testing.T) {
+	distances := survey.Distances()
+	answer, want := make([]float32, survey.Mu.Values()), []float64{3}
+	answer[0] = 3
+	for i := range distances {
+		plus, minus := 3+float64(i+1)/8, 3-float64(i*i)/4
+		answer[1+i] = float32((plus - minus) / 2)
+		answer[1+len(distances)+i] = float32((plus+minus)/2 - 3)
+		want = append(want, plus, minus)
+	}
+	if got := survey.LossesOf(answer); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

@@ -51,6 +51,24 @@ func TestSignal(t *testing.T) {
 	}
 }
 
+// TestErrorOfADifference: of a forward difference the even part at mu is error, of a central one
+// half the even part at the distance before.
+func TestErrorOfADifference(t *testing.T) {
+	values := []float32{2}
+	for _, mu := range survey.Distances() {
+		values = append(values, mu)
+	}
+	for _, mu := range survey.Distances() {
+		values = append(values, max(4e-5, 50*mu*mu)) // noise, and then curvature
+	}
+	for difference, want := range map[plan.Difference]float64{plan.Forward: 20, plan.Central: 50} {
+		r := signal(difference, values)
+		if r.Value != 1e-3 || math.Abs(r.SignalToNoise-want) > 1e-3 {
+			t.Errorf("%v: mu %v, signal to noise %v, want %v", difference, r.Value, r.SignalToNoise, want)
+		}
+	}
+}
+
 // TestUnsure: a step is found with a warning where the loss does not surely fall, or where each of
 // two devices alone would have another.
 func TestUnsure(t *testing.T) {
