@@ -7,30 +7,11 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/zofl/zofl/internal/smollm"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/wire"
 )
-
-// languageModel returns the segments of a language model of 134.5 million parameters, SmolLM2's.
-func languageModel() (segments []plan.Segment) {
-	add := func(rows, columns uint64) {
-		name := fmt.Sprint("s", len(segments))
-		segments = append(segments, plan.Segment{Name: name, Len: max(rows, 1) * columns, Rows: rows})
-	}
-	const width, middle, heads = 576, 1536, 192
-	add(49152, width)
-	for range 30 {
-		for _, rows := range []uint64{width, heads, heads, width, middle, middle} {
-			add(rows, width)
-		}
-		add(width, middle)
-		add(0, width)
-		add(0, width)
-	}
-	add(0, width)
-	return segments
-}
 
 // BenchmarkCatchUp applies records of ten contributors with 19 directions of their own to a
 // language model, by the rule normalized, and reports how long the processor takes for 30,000
@@ -45,7 +26,7 @@ func BenchmarkCatchUp(b *testing.B) {
 			p := planOf(b, `{"dim":28938,"perturbations":19,"difference":"forward","sharing":"per-client",`+
 				`"transport":"relay","step":0.12,"server_rule":"normalized","server_beta1":0.9,`+
 				`"server_beta2":0.99,"server_decay":0.03}`)
-			p.Distribution, p.Segments, p.Dim = test.dist, languageModel(), 0
+			p.Distribution, p.Segments, p.Dim = test.dist, smollm.Segments(), 0
 			for _, s := range p.Segments {
 				p.Dim += s.Len
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/internal/isa"
+	"github.com/zofl/zofl/internal/smollm"
 	"github.com/zofl/zofl/prng"
 	"github.com/zofl/zofl/prng/lowrank"
 )
@@ -91,20 +92,12 @@ func processor(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// languageModel returns the shapes of a language model of 134.5 million parameters, SmolLM2's.
-func languageModel() []lowrank.Shape {
-	const width, middle, heads = 576, 1536, 192
-	shapes := []lowrank.Shape{{Rows: 49152, Columns: width}}
-	for range 30 {
-		shapes = append(shapes,
-			lowrank.Shape{Rows: width, Columns: width}, lowrank.Shape{Rows: heads, Columns: width},
-			lowrank.Shape{Rows: heads, Columns: width}, lowrank.Shape{Rows: width, Columns: width},
-			lowrank.Shape{Rows: middle, Columns: width},
-			lowrank.Shape{Rows: middle, Columns: width},
-			lowrank.Shape{Rows: width, Columns: middle},
-			lowrank.Shape{Columns: width}, lowrank.Shape{Columns: width})
+// languageModel returns the shapes of a language model.
+func languageModel() (shapes []lowrank.Shape) {
+	for _, s := range smollm.Segments() {
+		shapes = append(shapes, lowrank.Shape{Rows: int(s.Rows), Columns: int(s.Columns())})
 	}
-	return append(shapes, lowrank.Shape{Columns: width})
+	return shapes
 }
 
 // BenchmarkLanguageModel reports how long one thread takes to catch up on 30,000 directions of a

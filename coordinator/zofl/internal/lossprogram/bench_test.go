@@ -9,6 +9,7 @@ import (
 
 	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/client/replica"
+	"github.com/zofl/zofl/internal/smollm"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/preset"
 	"github.com/zofl/zofl/prng"
@@ -100,28 +101,16 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// languageModel returns a plan for the shapes of a language model, SmolLM2's.
+// languageModel returns a plan for a language model.
 func languageModel(b *testing.B) *plan.Plan {
-	const width, middle, heads = 576, 1536, 192
 	p, err := preset.New("decomfl", "r", 1)
 	if err != nil {
 		b.Fatal(err)
 	}
-	p.Distribution, p.Dim = plan.LowRank, 0
-	add := func(rows, columns uint64) {
-		s := plan.Segment{Name: fmt.Sprint("s", len(p.Segments)), Len: max(rows, 1) * columns, Rows: rows}
-		p.Segments, p.Dim = append(p.Segments, s), p.Dim+s.Len
+	p.Distribution, p.Segments, p.Dim = plan.LowRank, smollm.Segments(), 0
+	for _, s := range p.Segments {
+		p.Dim += s.Len
 	}
-	add(49152, width)
-	for range 30 {
-		for _, rows := range []uint64{width, heads, heads, width, middle, middle} {
-			add(rows, width)
-		}
-		add(width, middle)
-		add(0, width)
-		add(0, width)
-	}
-	add(0, width)
 	return p
 }
 
