@@ -56,38 +56,42 @@ func (d *device) MayWork(objective.Work) bool { return d.p.Err() == nil }
 func (d *device) LossesAt(
 	ctx context.Context, x *objective.Points, b objective.Batch, losses []float64,
 ) error {
-	want := d.p.shapeFor(1)
-	if want.factors.count > 0 {
-		return d.p.session(ctx, want, func(t *talk, file *sharedFile) error {
-			return d.lossesNear(ctx, t, file, x, b, losses)
-		})
+	want, ask := d.p.shapeFor(1), d.lossesNear
+	if want.factors.count == 0 {
+		want.points, ask = min(d.p.points, x.Len()), d.lossesOfPoints
 	}
-	most := min(d.p.points, x.Len())
-	want.points = most
 	return d.p.session(ctx, want, func(t *talk, file *sharedFile) error {
-		for from := 0; from < x.Len(); from += most {
-			n := min(most, x.Len()-from)
-			points := make([][]float32, x.Len())
-			for i := range n {
-				points[from+i] = file.point(i)
-			}
-			if err := file.check(); err != nil { // the program has had the file since the first request
-				return err
-			}
-			if err := x.Read(points, 0); err != nil {
-				return err
-			}
-			request := fmt.Sprintf("loss %s points=%d left=%s", d.batch(b), n, left(ctx))
-			words, err := t.ask(ctx, request, "loss")
-			if err != nil {
-				return err
-			}
-			if err := lossesOf(losses[from:from+n], words); err != nil {
-				return err
-			}
-		}
-		return nil
+		return ask(ctx, t, file, x, b, losses)
 	})
+}
+
+// lossesOfPoints asks for the losses at points, some at a time.
+func (d *device) lossesOfPoints(
+	ctx context.Context, t *talk, file *sharedFile, x *objective.Points, b objective.Batch,
+	losses []float64,
+) error {
+	for from, most := 0, min(d.p.points, x.Len()); from < x.Len(); from += most {
+		n := min(most, x.Len()-from)
+		points := make([][]float32, x.Len())
+		for i := range n {
+			points[from+i] = file.point(i)
+		}
+		if err := file.check(); err != nil { // the program has had the file since the first request
+			return err
+		}
+		if err := x.Read(points, 0); err != nil {
+			return err
+		}
+		request := fmt.Sprintf("loss %s points=%d left=%s", d.batch(b), n, left(ctx))
+		words, err := t.ask(ctx, request, "loss")
+		if err != nil {
+			return err
+		}
+		if err := lossesOf(losses[from:from+n], words); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (d *device) batch(b objective.Batch) string {

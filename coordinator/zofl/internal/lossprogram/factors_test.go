@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -254,17 +255,51 @@ func TestPointsInPlaceOfFactors(t *testing.T) {
 	}
 }
 
-// TestPlansTakeTurns: a program of several plans gets factors for those that have them.
+// TestRoomForAStep: a file of factors has room for all points of a step, or for as many as the
+// program takes.
+func TestRoomForAStep(t *testing.T) {
+	for _, c := range []struct {
+		hello string
+		d     plan.Difference
+		want  int
+	}{
+		{"hello 1 dim=69 points=40 factors=1", plan.Forward, 5},
+		{"hello 1 dim=69 points=40 factors=1", plan.Central, 8},
+		{"hello 1 dim=69 points=3 factors=1", plan.Central, 3},
+	} {
+		p, _ := startBowl(t, c.hello)
+		at := lowRank(t, "decomfl")
+		at.Perturbations, at.Difference = 4, c.d
+		p.Plan(at)
+		if got := p.shapeFor(1).points; got != c.want {
+			t.Errorf("%s, %v: room for %d points, want %d", c.hello, c.d, got, c.want)
+		}
+	}
+}
+
+// TestPointsOfALargeModel: a program that takes factors of many gets few points of other plans.
+func TestPointsOfALargeModel(t *testing.T) {
+	p, _ := startBowl(t, "hello 1 dim=1000000 points=20 factors=1")
+	if want := anyDimNumbers / 1_000_000; p.points != want {
+		t.Errorf("%d points at once, want %d", p.points, want)
+	}
+}
+
+// TestPlansTakeTurns: a program of several plans gets factors for those that have them, and is told
+// of other shapes.
 func TestPlansTakeTurns(t *testing.T) {
 	near, log := startBowl(t, "hello 1 dim=69 points=3 factors=1")
-	for _, d := range []plan.Distribution{plan.LowRank, plan.Rademacher, plan.LowRank} {
+	for _, c := range []struct {
+		d    plan.Distribution
+		rows uint64 // of the first segment, with as many factors for 5 as for 8
+	}{{plan.LowRank, 5}, {plan.Rademacher, 5}, {plan.LowRank, 5}, {plan.LowRank, 8}} {
 		p := lowRank(t, "decomfl")
-		p.Rounds, p.StepSize, p.Distribution = 2, 1e-3, d
+		p.Rounds, p.StepSize, p.Distribution, p.Segments[0].Rows = 2, 1e-3, c.d, c.rows
 		train(t, p, near)
 	}
 	maps, with := strings.Count(log(), `msg="map `), strings.Count(log(), " factors=")
-	if maps != 3 || with != 2 {
-		t.Errorf("%d maps, %d with factors, want 3 and 2", maps, with)
+	if maps != 4 || with != 3 {
+		t.Errorf("%d maps, %d with factors, want 4 and 3", maps, with)
 	}
 }
 
@@ -295,6 +330,64 @@ func TestPointsOfNoRay(t *testing.T) {
 	}
 	if !strings.Contains(got, "evaluate device=pi-1 x=5 left=inf") {
 		t.Error("no evaluation of another x in", got)
+	}
+}
+
+// A ray is a source of one point with signs, and of an x that is 0.
+type ray struct{ signs []uint64 }
+
+func (ray) Dim() int { return 69 }
+
+func (r ray) Read(_ uint64, dst []float32, off int) error { return r.ReadX(0, dst, off) }
+
+func (ray) ReadAll(uint64, [][]float32, int, int) error { return objective.ErrRevoked }
+
+func (ray) ReadX(_ uint64, dst []float32, _ int) error { clear(dst); return nil }
+
+func (r ray) Rays(uint64) (objective.Rays, bool, error) {
+	return objective.Rays{Scales: []float32{1}, Signs: [][]uint64{r.signs}}, true, nil
+}
+
+// TestSignsOfAnotherPlan: too few signs for the plan that the program knows are an error.
+func TestSignsOfAnotherPlan(t *testing.T) {
+	p, _ := startBowl(t, "hello 1 dim=69 points=3 factors=1")
+	p.Plan(lowRank(t, "decomfl"))
+	losses := make([]float64, 1)
+	for _, c := range []struct {
+		signs []uint64
+		want  string
+	}{{[]uint64{1}, ""}, {[]uint64{}, "points of 0 factors: the plan has 29"}} {
+		x := objective.AllAt(ray{c.signs}, 0, 1)
+		err := p.Objective("pi-1").LossesAt(t.Context(), &x, objective.Batch{}, losses)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || err.Error() != c.want) {
+			t.Errorf("%d words of signs: %v, want %q", len(c.signs), err, c.want)
+		}
+	}
+}
+
+// TestFailedWriteOfX: after a write that failed, or in a file that is gone, the file holds no x.
+func TestFailedWriteOfX(t *testing.T) {
+	p, _ := startBowl(t, "hello 1 dim=69 points=3 factors=1")
+	p.Plan(lowRank(t, "decomfl"))
+	failed, written := errors.New("no record"), 0
+	write := func(err error) func([]float32) error {
+		return func([]float32) error { written++; return err }
+	}
+	err := p.session(t.Context(), p.shapeFor(1), func(_ *talk, file *sharedFile) error {
+		err := p.setX(file, "first", write(nil))
+		if err2 := p.setX(file, "second", write(failed)); err != nil || !errors.Is(err2, failed) {
+			t.Errorf("errors %v and %v", err, err2)
+		}
+		if err := p.setX(file, "first", write(nil)); err != nil || written != 3 {
+			t.Errorf("%d writes, want 3: %v", written, err)
+		}
+		if err := os.Remove(file.file.Name()); err != nil {
+			t.Fatal(err)
+		}
+		return p.setX(file, "third", write(nil))
+	})
+	if err == nil || written != 3 {
+		t.Errorf("%d writes, want 3, and an error in a file that is gone: %v", written, err)
 	}
 }
 
