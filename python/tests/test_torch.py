@@ -366,6 +366,23 @@ def test_points_of_rank_1_are_not_written() -> None:
     assert asked._written == {"1.bias", "1.weight"}
 
 
+def test_layers_of_which_sums_are_made() -> None:
+    """Some layers have no product by factors: grouped filters, words of a bounded norm, and
+    products of two parameters."""
+    torch.manual_seed(5)
+    net, ids = torch.nn.Sequential(
+        torch.nn.Embedding(9, 6, max_norm=1.0), torch.nn.Conv1d(6, 4, 3, groups=2, bias=False),
+        torch.nn.Linear(6, 3, bias=False), torch.nn.Linear(6, 3, bias=False),
+    ), torch.randint(0, 9, (3, 7))
+
+    def loss(model: Any) -> Any:
+        h = model[1](model[0](ids).transpose(1, 2))
+        return h.tanh().mean() + torch.nn.functional.linear(model[2].weight, model[3].weight).mean()
+
+    asked, found = near(net, loss)
+    assert not asked._written and len(set(found)) == 3
+
+
 def test_a_failing_loss_leaves_plain_parameters() -> None:
     start = Start(head(), "*")
 
@@ -394,6 +411,34 @@ def test_rank_1_beside_half_precision() -> None:
             start.tree.unravel(points.point(i))
             expected.append(float((single(ids) ** 2).mean()))
     assert np.allclose(found, expected, 0.01) and len(set(found)) == 3
+
+
+def test_rank_1_around_another_x() -> None:
+    """A module of half precision holds a copy of x, which points of another x do not take."""
+    start = Start(torch.nn.Linear(6, 3, bias=False).bfloat16(), "*")
+    points = factors(start)
+    moved = zofl.Factors(points.x + 1, points.scales, points.signs, points.shapes, version=2)
+    asked = Points(start, lambda model, batch: (model(torch.ones(6).bfloat16()).float() ** 2).sum())
+
+    def losses(points: Any) -> list[float]:
+        with torch.no_grad():
+            return [float(v) for v in asked(points, of())]
+
+    first = losses(points)
+    start.tree.unravel(moved.x)  # as an evaluation does
+    assert losses(points) == first
+    assert losses(moved)[2] > first[2] + 3
+
+
+def test_matrices_of_other_rows_are_written() -> None:
+    start = Start(torch.nn.Linear(6, 3, bias=False), "*")
+    points = factors(start)
+    turned = zofl.Factors(points.x, points.scales, points.signs, ((6, 3),), points.version)
+    asked = Points(start, lambda model, batch: model(torch.arange(6.0)).square().sum())
+    with torch.no_grad():
+        found = [float(v) for v in asked(turned, of())]
+    assert np.allclose(found, [((turned.point(i).reshape(3, 6) @ np.arange(6)) ** 2).sum()
+                               for i in range(3)])
 
 
 @pytest.mark.usefixtures("zofl")
