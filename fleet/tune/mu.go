@@ -33,42 +33,23 @@ func (t *tuning) tuneMu(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	chosen, least := -1, -1
-	ratios := make([]float64, len(values))
-	for k := range values {
-		ratios[k] = ratio(parts, k)
-		trial := t.settings("mu", t.plan)
-		trial.Mu, trial.Ratio, trial.Queries = values[k], ratios[k], 2*measured
-		signal := signalAt(parts, k, bits, t.plan.Difference)
-		trial.SignalToNoise, trial.LossesFactor = signal.SignalToNoise, signal.LossesFactor
-		if k == 0 {
-			trial.Queries += uint64(len(parts))
-		}
-		t.note(trial)
-		if ratios[k] <= mostRatio {
-			chosen = k
-		}
-		if !math.IsInf(ratios[k], 1) && (least < 0 || ratios[k] < ratios[least]) {
-			least = k
-		}
-	}
+	chosen, ratio := t.straightest(values, parts, bits, measured)
 	switch {
-	case least < 0 && auto: // a run would find no mu either, and pause
+	case chosen < 0 && auto: // a run would find no mu either, and pause
 		return &plan.Error{Field: "mu", Value: "auto", Remedy: "no difference of finite losses " +
 			"across the first parameters is other than 0, from 1e-6 to 100 away: begin at random " +
 			"weights where parameters multiply each other, as in matrix factors, or give a number"}
-	case least < 0:
+	case chosen < 0:
 		t.because("mu stays %g: the loss did not change along the directions that were tried.",
 			t.plan.Mu)
 		return nil
-	case chosen < 0:
-		chosen = least
+	case ratio > mostRatio:
 		t.because("mu=%g: the even part of its differences is %.2g of the odd part, which is the "+
 			"least; at most %g would be good, so the loss may be too noisy or too coarse.",
-			values[chosen], ratios[chosen], mostRatio)
+			values[chosen], ratio, mostRatio)
 	default:
 		t.because("mu=%g: the largest whose differences have an even part of at most %g of the odd "+
-			"part (%.2g).", values[chosen], mostRatio, ratios[chosen])
+			"part (%.2g).", values[chosen], mostRatio, ratio)
 	}
 	t.plan.Mu = values[chosen]
 	signal := signalAt(parts, chosen, bits, t.plan.Difference)
@@ -91,6 +72,28 @@ func (t *tuning) tuneMu(ctx context.Context) error {
 	return nil
 }
 
+// straightest notes a trial for each mu. It returns the number of the largest with an even part of
+// at most mostRatio of the odd part, or else of the one with the least, and that ratio; -1 if the
+// loss does not change.
+func (t *tuning) straightest(values []float32, parts [][]float64, bits int, measured uint64) (
+	chosen int, least float64) {
+	chosen, least = -1, math.Inf(1)
+	for k := range values {
+		trial, ratio := t.settings("mu", t.plan), ratioAt(parts, k)
+		trial.Mu, trial.Ratio, trial.Queries = values[k], ratio, 2*measured
+		signal := signalAt(parts, k, bits, t.plan.Difference)
+		trial.SignalToNoise, trial.LossesFactor = signal.SignalToNoise, signal.LossesFactor
+		if k == 0 {
+			trial.Queries += uint64(len(parts))
+		}
+		t.note(trial)
+		if ratio <= mostRatio || ratio < least {
+			chosen, least = k, ratio
+		}
+	}
+	return chosen, least
+}
+
 // slopeAt returns the root mean square of the devices' odd parts at mu number k.
 func slopeAt(parts [][]float64, k int) float64 {
 	odd := 0.0
@@ -101,23 +104,18 @@ func slopeAt(parts [][]float64, k int) float64 {
 }
 
 // signalAt returns how much of a difference at mu number k is a slope's, and a warning if that is
-// little. The error is the largest even part at this or a shorter mu, but that of a central
-// difference leaves out the curvature at this mu, and is half as large.
+// little. Even parts count as their root mean square over the devices.
 func signalAt(parts [][]float64, k, bits int, difference plan.Difference) (r survey.Result) {
-	n, wrong, last := len(parts[0])/2, 0.0, k
-	if difference == plan.Central {
-		last = max(k-1, 0)
-	}
-	for i := range last + 1 {
+	noise, most := make([]float64, k+1), 0.0
+	for i := range noise {
 		even := 0.0
 		for _, row := range parts {
-			even += row[n+i] * row[n+i] / float64(len(parts))
+			even += row[len(row)/2+i] * row[len(row)/2+i] / float64(len(parts))
 		}
-		wrong = max(wrong, math.Sqrt(even))
+		most = max(most, math.Sqrt(even))
+		noise[i] = most
 	}
-	if difference == plan.Central {
-		wrong /= 2
-	}
+	wrong := survey.ErrorAt(noise, k, difference)
 	if odd := slopeAt(parts, k); odd > 0 && odd <= math.MaxFloat64 && wrong <= math.MaxFloat64 {
 		r.Bits = bits
 		r.SetSignal(odd, wrong)
@@ -234,10 +232,10 @@ func (b *bends) take(row []float64, sides survey.Sides) {
 	}
 }
 
-// ratio returns the even part of the loss divided by the odd part at distance number k. Each part
+// ratioAt returns the even part of the loss divided by the odd part at distance number k. Each part
 // is a root mean square over the devices. The ratio is infinite if the odd part is 0 for more than
 // half of the devices.
-func ratio(parts [][]float64, k int) float64 {
+func ratioAt(parts [][]float64, k int) float64 {
 	odd, even, moved := 0.0, 0.0, 0
 	for _, row := range parts {
 		a, b := row[k], row[len(row)/2+k]

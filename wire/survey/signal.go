@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/bits"
 	"strconv"
+
+	"github.com/zofl/zofl/plan"
 )
 
 // MostSignal bounds the signal to noise of a difference that the losses of a survey can show: it
@@ -31,6 +33,18 @@ func (r *Result) SetSignal(odd, wrong float64) {
 		r.Warning = fmt.Sprintf("of a difference of %.2g, %.2g is error: runs need %s times the "+
 			"losses. %s", odd, wrong, inWords(r.LossesFactor, 2), r.remedy())
 	}
+}
+
+// ErrorAt returns how much of a difference at distance number `at` is error. noise has, for each
+// distance, the largest even part of the loss at this or a shorter one. A forward difference has
+// the even part in full. A central one has no curvature, so that the even part at the distance
+// before, where curvature is a hundredth, tells the noise. It has half the error of a forward one
+// if the noise of its two losses is independent.
+func ErrorAt(noise []float64, at int, difference plan.Difference) float64 {
+	if difference != plan.Central {
+		return noise[at]
+	}
+	return noise[max(at-1, 0)] / 2
 }
 
 // Vain says that a difference is mostly error, and that losses of 16 bits are the reason.

@@ -76,19 +76,8 @@ func mu(values [][]float32, difference plan.Difference) survey.Result {
 	}
 	s.Value = s.Rows[best].At
 	s.Bits = coarse(values)
-	s.SetSignal(odds[best], wrong(noise, best, difference))
+	s.SetSignal(odds[best], survey.ErrorAt(noise, best, difference))
 	return s
-}
-
-// wrong returns how much of a difference at a distance is error. A forward difference has the even
-// part in full. A central one has no curvature, so that the even part at the distance before, where
-// curvature is a hundredth, tells the noise. It has half the error of a forward one if the noise of
-// its two losses is independent.
-func wrong(noise []float64, at int, difference plan.Difference) float64 {
-	if difference != plan.Central {
-		return noise[at]
-	}
-	return noise[max(at-1, 0)] / 2
 }
 
 // coarse returns the significant bits of the losses if most devices compute them in the same 16
