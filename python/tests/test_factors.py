@@ -139,3 +139,46 @@ def test_device() -> None:
             first, second = one.wait(60), other.wait(60)
     assert first.ended and first.digest == second.digest and len(first.digest) > 0
     assert set(called) == {"points", "factors"}
+
+
+def spread(x: np.ndarray, batch: zofl.Batch) -> float:
+    """A bowl for each device."""
+    return float(((x.astype(np.float64) - (batch.device == "d0")) ** 2).mean())
+
+
+@pytest.mark.usefixtures("zofl")
+def test_whole_runs_and_searches() -> None:
+    """With factors the same runs, and the same step is found."""
+    plan = zofl.plan("decomfl", run="rank", initial=np.zeros((40, 30), np.float32), mu=0.01, step=0.1,
+                     distribution="lowrank", members=2, target=2, quorum=2, rounds=4, perturbations=2)
+    asked: list[int] = []
+
+    def near(points: zofl.Factors, batch: zofl.Batch) -> list[float]:
+        asked.append(len(points))
+        return [spread(points.point(i), batch) for i in range(len(points))]
+
+    def flat(x: np.ndarray, batch: zofl.Batch) -> float:
+        return spread(x.ravel(), batch)
+
+    def never(x: np.ndarray, batch: zofl.Batch) -> float:
+        raise AssertionError("loss is asked, with factors beside it")
+
+    one = zofl.simulate(flat, plan, devices=3, progress=False)[0]
+    two = zofl.simulate(never, plan, devices=3, progress=False, factors=near)[0]
+    assert two.ended == "rounds" and one.model is not None
+    assert np.array_equal(one.model, two.model) and asked
+    asked.clear()
+    given = {"queries": 400, "rounds": 3, "fields": ["step"], "seed": 1, "progress": False}
+    found = zofl.tune(flat, plan, **given)
+    again = zofl.tune(never, plan, factors=near, **given)
+    assert again.plan["step"] == found.plan["step"] and sum(asked) >= again.queries > 0
+
+
+@pytest.mark.usefixtures("zofl")
+def test_factors_that_differ_from_one_time_to_the_next(caplog: pytest.LogCaptureFixture) -> None:
+    plan = zofl.plan(run="rank", initial=np.ones((40, 30), np.float32), distribution="lowrank",
+                     members=1, rounds=1)
+    drawn = np.random.default_rng(1)
+    zofl.simulate(lambda x: 0, plan, factors=lambda points: drawn.random(len(points)),
+                  progress=False)
+    assert "at the same parameters on the same minibatch" in caplog.text

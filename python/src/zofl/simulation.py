@@ -19,11 +19,12 @@ from .binary import Flag, arguments
 from .calls import functions, standing_for
 from .chart import Numbers
 from .errors import Error
+from .factors import Factors
 from .follow import Follower, Heard
 from .initial import Initial, initial_of
 from .plans import Plan, begun
 from .process import log
-from .protocol import Evaluate, Functions, Gradient, Loss, Losses, Vector
+from .protocol import Evaluate, Functions, Gradient, Loss, Losses, Near, Vector
 from .runs import History, Run
 from .talk import talk
 from .tree import Train
@@ -38,7 +39,8 @@ def simulate(loss: Loss | None = None, plan: Given = None, *,
              queries: int = 0, sweep: Sequence[str] = (),
              initial: Any = None, train: Train = None,
              losses: Losses | None = None, gradient: Gradient | None = None,
-             evaluate: Evaluate | None = None, samples: int = 0, points: int = 64,
+             evaluate: Evaluate | None = None, factors: Near | None = None,
+             samples: int = 0, points: int = 64,
              callback: Callable[[Run], Any] | None = None, patience: int = 0,
              progress: Heard = None, strict: bool = True, **flags: Flag) -> History:
     """Leads a plan on so many devices in this process, with each of so many seeds.
@@ -69,7 +71,7 @@ def simulate(loss: Loss | None = None, plan: Given = None, *,
             history, "simulate", tree, callback, 0 if best else patience, progress,
             queries) as follower:
         asked = checked(functions(loss, losses, gradient, evaluate, tree=tree, dim=dim,
-                                  samples=samples, points=points))
+                                  samples=samples, points=points, factors=factors))
         said: dict[str, Flag] = {"devices": devices, "seeds": seeds, "seed": seed, "rounds": rounds,
                                  "queries": queries, "sweep": sweep, **flags}
         said.update(begin)
@@ -106,10 +108,12 @@ def lead(asked: Functions, file: str, said: Mapping[str, Flag], follower: Follow
 
 
 def checked(functions: Functions) -> Functions:
-    """The same functions, of which loss or losses is asked once again what it was asked before,
+    """The same functions, of which those of losses are asked once again what they were asked before,
     and gradient is compared once with the losses."""
     if functions.gradient is not None:
         functions = replace(functions, gradient=_compared(functions))
+    if functions.factors is not None:
+        functions = replace(functions, factors=_asked_again(functions.factors))
     if functions.loss is not None:
         return replace(functions, loss=_asked_again(functions.loss))
     if functions.losses is not None:
@@ -117,14 +121,14 @@ def checked(functions: Functions) -> Functions:
     return functions
 
 
-def _asked_again(function: Callable[[Vector, Batch], Any]) -> Callable[[Vector, Batch], Any]:
+def _asked_again(function: Callable[[Any, Batch], Any]) -> Callable[[Any, Batch], Any]:
     """Says once if a function has another loss at the same parameters on the same minibatch."""
     said = False
 
-    def asked(x: Vector, batch: Batch) -> Any:
+    def asked(x: Vector | Factors, batch: Batch) -> Any:
         nonlocal said
         found = function(x, batch)
-        if not said and x.any():  # at zeros many a loss is the same on all samples
+        if not said and (x.x if isinstance(x, Factors) else x).any():  # at zeros many a loss is the same on all samples
             said = True
             first, again = _numbers(found), _numbers(function(x, batch))
             if first.shape == again.shape and not np.allclose(first, again, 1e-6, 0, True):
@@ -135,7 +139,7 @@ def _asked_again(function: Callable[[Vector, Batch], Any]) -> Callable[[Vector, 
                     first[0], again[0])
         return found
 
-    again: Callable[[Vector, Batch], Any] = standing_for(function, asked)
+    again: Callable[[Any, Batch], Any] = standing_for(function, asked)
     return again
 
 

@@ -16,11 +16,12 @@ from .batch import Batch
 from .binary import Flag, arguments
 from .calls import functions, standing_for
 from .errors import Error
+from .factors import Factors
 from .follow import Heard, stops
 from .live import Line
 from .plans import Plan
 from .process import Event
-from .protocol import Functions, Gradient, Loss, Losses, Vector
+from .protocol import Functions, Gradient, Loss, Losses, Near, Vector
 from .simulation import Given, begins, checked, stored
 from .talk import talk
 from .tree import Train
@@ -59,8 +60,9 @@ class Tuned:
 def tune(loss: Loss | None = None, plan: Given = None, *, devices: int = 0,
          queries: int = 0, rounds: int = 50, seed: int | None = None, fields: Sequence[str] = (),
          initial: Any = None, train: Train = None,
-         losses: Losses | None = None, gradient: Gradient | None = None, samples: int = 0,
-         points: int = 64, callback: Callable[[Event], Any] | None = None, patience: int = 0,
+         losses: Losses | None = None, gradient: Gradient | None = None,
+         factors: Near | None = None, samples: int = 0, points: int = 64,
+         callback: Callable[[Event], Any] | None = None, patience: int = 0,
          progress: Heard = None, strict: bool = True, **flags: Flag) -> Tuned:
     """Finds mu, the step, P and the batch of a plan, within a budget of losses.
 
@@ -71,8 +73,8 @@ def tune(loss: Loss | None = None, plan: Given = None, *, devices: int = 0,
     (True, True)
 
     It tries them on so many devices in this process. queries bounds the losses of all of them
-    together; 0 chooses. fields says what to tune, such as ["step"]. initial, train and strict are
-    those of `simulate`; other flags are those of `zofl tune`, with _ for -.
+    together; 0 chooses. fields says what to tune, such as ["step"]. The functions, initial, train
+    and strict are those of `simulate`; other flags are those of `zofl tune`, with _ for -.
 
     callback(trial) is called after each trial: the search ends, with the best so far, if it returns
     true or raises StopIteration. patience ends it after so many trials without a lower loss.
@@ -87,7 +89,7 @@ def tune(loss: Loss | None = None, plan: Given = None, *, devices: int = 0,
             tempfile.TemporaryDirectory(prefix="zofl-") as scratch:
         model = Path(scratch) / "model.npy"
         asked = trials.counted(functions(loss, losses, gradient, None, tree=tree, dim=dim,
-                                         samples=samples, points=points))
+                                         samples=samples, points=points, factors=factors))
         said: dict[str, Flag] = {"devices": devices, "queries": queries, "rounds": rounds,
                                  "seed": seed, "fields": ",".join(fields) or None,
                                  "model": model, **flags}
@@ -134,8 +136,8 @@ class _Trials:
     def counted(self, given: Functions) -> Functions:
         """The same functions. Each loss moves the line."""
         def each(function: Any) -> Any:
-            def asked(x: Vector, batch: Batch) -> Any:
-                self._queries += 1 if x.ndim == 1 else len(x)
+            def asked(x: Vector | Factors, batch: Batch) -> Any:
+                self._queries += len(x) if isinstance(x, Factors) or x.ndim == 2 else 1
                 self._show()
                 return function(x, batch)
 
@@ -144,7 +146,7 @@ class _Trials:
         if self._line is None:
             return given
         return replace(given, loss=each(given.loss), losses=each(given.losses),
-                       gradient=each(given.gradient))
+                       gradient=each(given.gradient), factors=each(given.factors))
 
     def __call__(self, trial: Event) -> bool:
         self._trial = trial
