@@ -300,12 +300,12 @@ swift() {
 python() {
 	local p
 	for p in "$PWD/python/_venv/bin/python" python3; do
-		if "$p" -c 'import numpy, pytest, hatchling' 2>/dev/null; then
+		if "$p" -c 'import numpy, pytest, hatchling, mypy' 2>/dev/null; then
 			echo "$p"
 			return
 		fi
 	done
-	fail "numpy, pytest or hatchling is missing: .ci/setup installs them, in python/_venv"
+	fail "numpy, pytest, hatchling or mypy is missing: .ci/setup installs them, in python/_venv"
 }
 
 # rust: the crate around the core in C, without a network: what cargo needs .ci/setup fetched.
@@ -315,7 +315,7 @@ rust() {
 		--manifest-path c/examples/rust/Cargo.toml
 }
 
-# package: the Python package's tests. Debian's torch needs Debian's numpy, which is older than that
+# package: the Python package's types and tests. Debian's torch needs Debian's numpy, which is older than that
 # of the other libraries: so tests of zofl.torch run by themselves, with Debian's Python.
 package() {
 	local interpreter hidden=$work/hidden torch=tests/test_torch.py
@@ -323,6 +323,7 @@ package() {
 	mkdir "$hidden"
 	echo 'raise ModuleNotFoundError("no torch")' >"$hidden/torch.py"
 	cd python
+	"$interpreter" -m mypy --python-executable /usr/bin/python3 --cache-dir "$work/mypy"
 	export PYTHONDONTWRITEBYTECODE=1
 	PYTHONPATH=$hidden "$interpreter" -m pytest -q -p no:cacheprovider
 	[ -e "$torch" ] || return 0

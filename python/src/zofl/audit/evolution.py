@@ -49,10 +49,10 @@ class Rates:
         w[:mu] /= plus
         w[mu:] = a * w[mu:] / -minus
         self.w, self.sum = w, ascending(w)
-        self.cs = (me + 2) / (me + d + 5)
+        self.cs = np.float64((me + 2) / (me + d + 5))
         self.damp = 1 + self.cs + 2 * max(0.0, np.sqrt((me - 1) / (d + 1)) - 1)
         if limited:
-            self.cs = np.float64(min(1.0, 2 * n / d))
+            self.cs = min(np.float64(1), np.float64(2 * n / d))
         self.length = np.sqrt(d) * (1 - 1 / (4 * d) + 1 / (21 * (d * d)))
 
     def gain(self, rate: np.float64) -> np.float64:
@@ -128,7 +128,7 @@ class Evolution:
             zw += w * a
             yw += w * b
         self.move(x, yw)
-        p = (1 - r.cs) * self.path.astype(np.float64) + r.gain(r.cs) * zw
+        p: F64 = (1 - r.cs) * self.path.astype(np.float64) + r.gain(r.cs) * zw
         square = ascending(p * p)
         if self.limited:
             self.pull(r, zw, first)

@@ -74,7 +74,7 @@ class Setting:
     def _look(self, function: str) -> None:
         """Says once of each tensor that a function changed it."""
         for name, place, own, t, version in self._watched:
-            if name in self._told or (place.get(own) is t and t._version == version):
+            if name in self._told or (t._version == version and place.get(own) is t):
                 continue
             self._told.add(name)
             kind = "a trained parameter" if name in self._trained else \
