@@ -441,6 +441,51 @@ def test_matrices_of_other_rows_are_written() -> None:
                                for i in range(3)])
 
 
+@pytest.mark.parametrize("kind, targets", [
+    ("Llama", ["q_proj", "v_proj"]), ("Llama", ["embed_tokens", "down_proj"]), ("GPT2", ["c_attn"])])
+def test_adapters_of_peft(kind: str, targets: list[str]) -> None:
+    """Where PEFT is installed: .ci/setup leaves it out."""
+    peft, hub = pytest.importorskip("peft"), pytest.importorskip("transformers")
+    torch.manual_seed(6)
+    sizes = {"vocab_size": 50, "num_hidden_layers": 2, "num_attention_heads": 4, "hidden_size": 32}
+    more = {"intermediate_size": 64} if kind == "Llama" else {"bos_token_id": 0, "eos_token_id": 0}
+    net = getattr(hub, f"{kind}LMHeadModel" if kind == "GPT2" else f"{kind}ForCausalLM")(
+        getattr(hub, f"{kind}Config")(**sizes, **more))
+    net = peft.get_peft_model(net, peft.LoraConfig(
+        r=4, target_modules=targets, fan_in_fan_out=kind == "GPT2", task_type="CAUSAL_LM")).eval()
+    start, ids = Start(net), torch.randint(0, 50, (3, 7))
+    with torch.no_grad():
+        for p in start.tree.parameters.values():  # B is zero at first
+            p.normal_(0, 0.1)
+    start = Start(net)
+    points = factors(start)
+    asked = Points(start, lambda model, batch: model(input_ids=ids, labels=ids).loss)
+    with torch.no_grad():
+        found = [float(v) for v in asked(points, of())]
+        for i in range(3):
+            start.tree.unravel(points.point(i))
+            assert abs(float(net(input_ids=ids, labels=ids).loss) - found[i]) < 1e-5
+    assert not asked._written and len(set(found)) == 3
+
+
+@pytest.mark.usefixtures("zofl")
+def test_rounding_that_hides_the_points_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    net = torch.nn.Sequential(torch.nn.Linear(6, 80), torch.nn.LayerNorm(80)).bfloat16()
+
+    def told(kind: str, mu: Any) -> str:
+        plan = zofl.torch.plan(net, run="low", members=1, mu=mu, distribution=kind)
+        caplog.clear()
+        zofl.torch.Device("nats://127.0.0.1:1", plan, "pi-1", net, loss=len)
+        return caplog.text
+
+    assert "1.weight holds bfloat16: 100% of its numbers" in told("rademacher", 1e-3)
+    assert "1.weight holds bfloat16: 100% of its numbers" in told("lowrank", 1e-3)
+    assert not told("rademacher", "auto") and not told("rademacher", 0.1)
+    torch.nn.init.zeros_(net[0].bias)
+    net[1].float()
+    assert "0.weight holds bfloat16" in told("rademacher", 1e-4) and not told("lowrank", 1e-4)
+
+
 @pytest.mark.usefixtures("zofl")
 def test_directions_of_rank_1() -> None:
     """The plan knows which tensors are matrices, and a module has to have the same ones."""

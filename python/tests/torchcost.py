@@ -40,7 +40,7 @@ class Block(torch.nn.Module):
         q, k, v = (f(h).view(many, long, -1, width // self.heads).transpose(1, 2)
                    for f in (self.q, self.k, self.v))
         k, v = (t.repeat_interleave(3, 1) for t in (k, v))
-        mask = torch.full((long, long), -1e9, dtype=x.dtype).triu(1)
+        mask = torch.full((long, long), -1e4, dtype=x.dtype).triu(1)
         score = (q @ k.transpose(2, 3) / (width / self.heads) ** 0.5 + mask).softmax(-1)
         x = x + self.o((score @ v).transpose(1, 2).reshape(x.shape))
         h = self.between(x)

@@ -12,11 +12,12 @@ from .. import keywords
 from ..binary import Flag
 from ..device import Result
 from ..errors import UsageError
-from ..process import Event
+from ..process import Event, log
 from ..tree import Train
 from .asked import Function, Gradient, Loss, Losses, Measured, own_loss
 from .callbacks import Callbacks, Rounds, State
 from .data import Collate, Data
+from .layout import rounded
 from .points import Points
 from .setting import Setting
 from .start import held, start_of
@@ -60,6 +61,8 @@ class Device(plain.Device):
                  report: Any = None, strict: bool = True, **flags: Flag) -> None:
         keywords.check(Device.__init__, "exec", flags)
         start = start_of(run, model, train)
+        if isinstance(run, Mapping) and (hidden := rounded(start.tree.parameters, run)):
+            log.warning("%s", hidden)
         if losses is None and loss is None:
             if dataset is None:
                 raise UsageError("loss is missing: give loss=lambda model, batch: ..., or a dataset "

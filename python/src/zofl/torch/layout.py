@@ -16,6 +16,7 @@ from ..tree import Train, select
 
 _LETTERS = frozenset(string.ascii_letters + string.digits + "-_")  # of a segment's name
 _MOST = 32  # of them
+_ENOUGH = 1 << 16  # numbers of a tensor, to see how it is rounded
 _TYPES = (torch.float32, torch.bfloat16, torch.float16)
 
 
@@ -80,6 +81,29 @@ def differs(shapes: Mapping[str, Sequence[int]], segments: Sequence[Mapping[str,
         if segment not in called.values():
             return f"the plan trains {segment}, which the module does not have, or train leaves out"
     return ""
+
+
+def rounded(parameters: Mapping[str, Any], plan: Mapping[str, Any]) -> str:
+    """Which tensor of 16 bits hides most of a plan's distance mu, and how much; "": none does.
+
+    Of what a plan has as a matrix no point is rounded.
+    """
+    mu, segments = plan.get("mu"), plan.get("segments") or []
+    if not isinstance(mu, float):  # devices choose it by what they measure
+        return ""
+    matrices = {s.get("name") for s in segments if s.get("rows")}
+    worst, text = 0.25, ""
+    for (name, p), called in zip(parameters.items(), segments_of(list(parameters))):
+        if p.dtype == torch.float32 or called in matrices:
+            continue
+        part = p.detach().reshape(-1)[:_ENOUGH]
+        share = float(((part.float() + mu).to(p.dtype) == part).float().mean())
+        if share > worst:
+            worst, text = share, (
+                f"{name} holds {str(p.dtype)[6:]}: {share:.0%} of its numbers are rounded to the "
+                f"same at mu = {mu:g}, and the loss does not see it. Keep what is trained in "
+                "float32, as module.float() does")
+    return text
 
 
 def _plain(name: str) -> str:

@@ -24,7 +24,7 @@ from ..protocol import Vector
 from ..tree import Leaf, Train, Tree, array_of, fill
 from .layout import differs, named_by, trained, twins
 
-_AT_ONCE = 1 << 22  # numbers that are converted at once
+_AT_ONCE = 1 << 18  # numbers that are converted at once
 
 # The tensors of a module that are no memory of its own, but an x of a device: their ids.
 _lent: weakref.WeakKeyDictionary[Any, set[int]] = weakref.WeakKeyDictionary()
