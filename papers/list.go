@@ -55,6 +55,7 @@ func All() []lab.Experiment {
 			further.Experiment(),
 			further.Finish(),
 			further.Many(),
+			zoflmnist.Gradients(),
 			zoflmnist.Groups(),
 			choose.Experiment(),
 			byzantine.Experiment(),
