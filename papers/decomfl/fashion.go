@@ -22,7 +22,7 @@ func fashion() lab.Experiment {
 			"and CyCP by gradients",
 		Paper: "DeComFL, figures 3, 6 and 7",
 		Long: "weeks; a day with --screen; half an hour with --short --screen, which is the MLP; " +
-			"--short --screen --tasks cnn is DeComFL alone",
+			"--short --screen --tasks cnn is DeComFL alone, a quarter of an hour or so",
 		Takes: []string{"tasks"},
 		Do: func(t *lab.Trial) error {
 			s, err := fashionSizeOf(t.Env)
@@ -134,7 +134,7 @@ func (s *fashionSize) training(d *duel, name string, doubled bool) *lab.Training
 		rounds = cmp.Or(s.doubles, rounds)
 	}
 	if s.members > 0 {
-		every = 9 // a measurement of the CNN takes as long as rounds
+		every = 27 // a measurement of the CNN takes as long as ten rounds
 	}
 	return &lab.Training{
 		Name: name, Run: "fashion", Preset: "decomfl",

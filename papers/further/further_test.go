@@ -1,6 +1,7 @@
 package further
 
 import (
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -133,6 +134,21 @@ func TestFurtherWins(t *testing.T) {
 	}
 	if v := of(0.5).reach(recipe); v == v {
 		t.Errorf("reached at %v", v)
+	}
+}
+
+// TestFurtherScore: of diverged runs the one with the smallest step is best. Any other is better.
+func TestFurtherScore(t *testing.T) {
+	of := func(step, accuracy, loss float64) *result {
+		return &result{step: step, seeds: [][]ideas.Point{{{Accuracy: accuracy, Loss: loss}}}}
+	}
+	list := []*result{of(0.64, 0.18, 1e30), of(0.32, 0.13, math.NaN()), of(0.16, 0.09, math.Inf(1)),
+		of(0.08, 0.05, 25), of(0.04, 0.7, 0.8)}
+	for i, r := range list[1:] {
+		if r.score() <= list[i].score() {
+			t.Errorf("the score of step %g is %g, of %g %g: want it higher", r.step, r.score(),
+				list[i].step, list[i].score())
+		}
 	}
 }
 

@@ -48,8 +48,8 @@ func (x *trial) all() error {
 }
 
 // tune returns the result of an arm with its best step size. tune chooses the step size with the
-// first seed: from the middle of the grid, it tries larger steps as long as the final accuracy
-// grows. If it never grew, tune tries smaller steps likewise.
+// first seed: from the middle of the grid, it tries larger steps and then smaller ones, as long as
+// the score grows.
 func (x *trial) tune(t *task, train, test models.Differentiable,
 	a *arm) (best result, err error) {
 	try := func(i int) (r result, err error) {
@@ -61,15 +61,12 @@ func (x *trial) tune(t *task, train, test models.Differentiable,
 		return best, err
 	}
 	for _, by := range []int{1, -1} {
-		if best.step != x.steps[middle] {
-			break
-		}
 		for i := middle + by; i >= 0 && i < len(x.steps); i += by {
 			r, err := try(i)
 			if err != nil {
 				return best, err
 			}
-			if r.final()[0] <= best.final()[0] {
+			if r.score() <= best.score() {
 				break
 			}
 			best = r
@@ -103,6 +100,19 @@ func (r *result) final() (list []float64) {
 	}
 	return list
 }
+
+// score returns what tune compares: the last accuracy with the first seed. A run that diverged has
+// an accuracy by chance, so its score is below all accuracies, and higher for smaller steps.
+func (r *result) score() float64 {
+	last := r.seeds[0][len(r.seeds[0])-1]
+	if !(last.Loss < divergedLoss) {
+		return -r.step
+	}
+	return last.Accuracy
+}
+
+// divergedLoss is far above the loss of a model that says every class with certainty.
+const divergedLoss = 1e6
 
 // reach returns the share of the recipe's cost after which the arm's mean accuracy is at least
 // the recipe's final mean accuracy. If the arm never reaches that accuracy, reach returns NaN.
