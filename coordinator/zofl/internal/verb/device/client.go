@@ -117,17 +117,8 @@ func (d *deviceFlags) take(cmd *cobra.Command, cfg client.Config) error {
 }
 
 func (d *deviceFlags) part(cmd *cobra.Command, cfg client.Config) error {
-	if err := cli.CheckRun(d.run); err != nil {
+	if err := d.check(); err != nil {
 		return err
-	}
-	if d.memory > 1<<40 {
-		return cli.Usage(fmt.Errorf("--memory %d: give MiB, at most %d", d.memory, uint64(1)<<40))
-	}
-	if d.id == "" {
-		return cli.Usage(errors.New("--id is missing: give each device a name that no other one has"))
-	}
-	if err := plan.CheckName(d.id); err != nil {
-		return cli.Usage(fmt.Errorf("--id: %w", err))
 	}
 	to, err := d.checkOut()
 	if err != nil {
@@ -204,23 +195,45 @@ func (d *deviceFlags) part(cmd *cobra.Command, cfg client.Config) error {
 	if d.began != nil {
 		d.began(c)
 	}
-	err = cli.Stopped(cmd.Context(), c.Run(cmd.Context()))
+	err = d.explained(cli.Stopped(cmd.Context(), c.Run(cmd.Context())))
+	return errors.Join(err, d.last(cmd.OutOrStdout(), c), keep(c))
+}
+
+// check checks the flags that name the device, and its memory.
+func (d *deviceFlags) check() error {
+	if err := cli.CheckRun(d.run); err != nil {
+		return err
+	}
+	if d.memory > 1<<40 {
+		return cli.Usage(fmt.Errorf("--memory %d: give MiB, at most %d", d.memory, uint64(1)<<40))
+	}
+	if d.id == "" {
+		return cli.Usage(errors.New("--id is missing: give each device a name that no other one has"))
+	}
+	if err := plan.CheckName(d.id); err != nil {
+		return cli.Usage(fmt.Errorf("--id: %w", err))
+	}
+	return nil
+}
+
+// explained returns the error of a client's run with what a user of the command can do about it.
+func (d *deviceFlags) explained(err error) error {
 	if err = cli.Classify(err); errors.Is(err, plan.ErrRunKey) {
 		err = d.wrongKey()
 	}
 	switch {
 	case errors.Is(err, replica.ErrInitial) && d.initial.File == "":
-		err = missingInitial(err)
+		return missingInitial(err)
 	case errors.Is(err, replica.ErrInitial):
-		err = cli.Usage(err)
+		return cli.Usage(err)
 	case errors.Is(err, bus.ErrPermission):
-		err = cli.Usage(fmt.Errorf("%w: the user needs what `zofl permissions` lists for %q in run %q, "+
+		return cli.Usage(fmt.Errorf("%w: the user needs what `zofl permissions` lists for %q in run %q, "+
 			"and whoever runs the broker grants it", err, d.id, d.run))
 	case errors.Is(err, bus.ErrSubscriptions):
-		err = cli.Usage(fmt.Errorf("%w: raise max_subscriptions of the broker, or of this user, to 32",
+		return cli.Usage(fmt.Errorf("%w: raise max_subscriptions of the broker, or of this user, to 32",
 			err))
 	}
-	return errors.Join(err, d.last(cmd.OutOrStdout(), c), keep(c))
+	return err
 }
 
 // wrongKey explains an error about --secret, because the client's error names a field of its

@@ -14,14 +14,11 @@ import (
 
 	"github.com/zofl/zofl/coordinator/zofl/internal/cli"
 	"github.com/zofl/zofl/coordinator/zofl/internal/modelfile"
-	"github.com/zofl/zofl/coordinator/zofl/version"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/cost"
-	"github.com/zofl/zofl/plan/dp"
 	"github.com/zofl/zofl/plan/plancheck"
 	"github.com/zofl/zofl/plan/planfile"
 	"github.com/zofl/zofl/plan/preset"
-	"github.com/zofl/zofl/plan/valid"
 )
 
 // planFlags are the flags of `zofl plan`.
@@ -264,45 +261,7 @@ func (f *planFlags) show(out io.Writer, p *plan.Plan) error {
 	// By round 1000 announcements are as long as they ever get.
 	in := cost.Input{Round: 1000, IDLen: f.idLen}
 	if f.asJSON {
-		round := cost.Of(p, in)
-		return json.NewEncoder(out).Encode(struct {
-			Plan *planfile.Plan `json:"plan"`
-			Cost cost.Round     `json:"cost"`
-			// Process is the memory of the whole process of a device.
-			Process cost.Process `json:"process"`
-			// Surveys counts the loss evaluations of a device that a run asks for only once, at its
-			// beginning.
-			Surveys uint64 `json:"surveys,omitempty"`
-			// Parts has the bytes that a device sends and receives, by purpose.
-			Parts cost.Account `json:"parts"`
-			// Frames has the bytes of the longest frames, at most.
-			Frames longest `json:"frames"`
-			// Late is the cost of 1,000 rounds for a device that joins after them.
-			Late cost.Traffic `json:"late"`
-			// Slow has the additional traffic of records for which devices need long.
-			Slow []slowRound `json:"slow,omitempty"`
-			// Shared is the cost of a round with groups=auto where all devices share directions.
-			Shared *cost.Round `json:"shared,omitempty"`
-			// Why says why the plan has its preset, if the author named none.
-			Why string `json:"why,omitempty"`
-			// Note lists the values that differ from the preset because of other fields.
-			Note string `json:"note,omitempty"`
-			// Warnings say what the plan may lack, and what its step may do.
-			Warnings []string `json:"warnings,omitempty"`
-			// Privacy is the privacy that all rounds together spend.
-			Privacy *dp.Budget `json:"privacy,omitempty"`
-			// Version is the version of this program.
-			Version string `json:"version"`
-			// Signs counts the random signs of a direction of distribution=lowrank.
-			Signs uint64 `json:"signs,omitempty"`
-			// Begins is the file that the run begins with.
-			Begins *beginning `json:"begins,omitempty"`
-			// Liars says what --liars sets, costs and does not stop.
-			Liars string `json:"liars,omitempty"`
-		}{(*planfile.Plan)(p), round, cost.ProcessOf(p), cost.Surveys(p), cost.AccountOf(p, in),
-			longest{valid.ReceivedBytes(p), valid.SentBytes(p)}, cost.Late(p, in, lateRounds),
-			slow(p, round), sharedCost(p, in),
-			f.why, f.note, warnings(p), dp.Planned(p), version.String(), signsOf(p), f.begins, f.against(p)})
+		return json.NewEncoder(out).Encode(f.description(p, in))
 	}
 	say := f.short
 	if f.explain {
@@ -325,12 +284,6 @@ func (f *planFlags) show(out io.Writer, p *plan.Plan) error {
 		fmt.Fprintf(out, "\n%s: %s\n", word, cli.Wrapped(text, cli.TextWidth))
 	}
 	return nil
-}
-
-// longest has bounds on the bytes of the frames that a device receives and sends.
-type longest struct {
-	Received uint64 `json:"received"`
-	Sent     uint64 `json:"sent"`
 }
 
 // warnings returns texts about what a plan may lack, and about the risks of its preset for a model.
