@@ -150,6 +150,21 @@ func TestCount(t *testing.T) {
 	}
 }
 
+// TestLacksAnswers: where enough members are present, nobody has to come back.
+func TestLacksAnswers(t *testing.T) {
+	c := Crowd{Members: make([]Member, 2)}
+	for quorum, want := range map[uint32]string{
+		2: "2 of 2 members present, quorum 2: too few answered, it asks again",
+		3: "2 of 2 members present, quorum 3: it goes on when they are back; " +
+			"`zofl change quorum=2` goes on now",
+	} {
+		p := &plan.Plan{RoundsFields: plan.RoundsFields{Quorum: quorum}}
+		if got := c.Lacks(p); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // TestAdviceOfSums: where the quorum may only rise, no text advises a lower one.
 func TestAdviceOfSums(t *testing.T) {
 	p := &plan.Plan{RoundsFields: plan.RoundsFields{Quorum: 3, Members: 5}}

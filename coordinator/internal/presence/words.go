@@ -17,8 +17,12 @@ func Count(n uint32, thing string) string {
 // Lacks says which devices a run without a quorum waits for. With secure=sum the quorum may only
 // rise.
 func (w *Crowd) Lacks(p *plan.Plan) string {
-	text := fmt.Sprintf("%d of %s present, quorum %d: it goes on when they are back",
-		w.Present(), Count(uint32(len(w.Members)), "member"), p.Quorum)
+	hope := "it goes on when they are back"
+	if w.Present() >= p.Quorum { // they are there, and some did not answer
+		hope = "too few answered, it asks again"
+	}
+	text := fmt.Sprintf("%d of %s present, quorum %d: %s",
+		w.Present(), Count(uint32(len(w.Members)), "member"), p.Quorum, hope)
 	if n := w.Present(); n > 0 && n < p.Quorum && !p.Summed() {
 		text += fmt.Sprintf("; `zofl change quorum=%d` goes on now", n)
 	}

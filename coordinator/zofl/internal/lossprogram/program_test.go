@@ -157,6 +157,7 @@ func TestWrongAnswers(t *testing.T) {
 		"half":  "the program ended", "cuts": "shorter: open it for update",
 		"error": "the camera is off", "garbage": `answered "epoch 1 done": answer loss, or error`,
 		"long": "over 1048576 bytes", "twice": `said "loss 2", unasked`, "dies": "exit status 7",
+		"chats": `said "epoch 1 done", unasked`,
 	} {
 		t.Run(how, func(t *testing.T) {
 			once := filepath.Join(t.TempDir(), "once")

@@ -68,7 +68,9 @@ func (t *talk) listen(in io.Reader) {
 		unasked := line
 		more, _ := lines.Peek(lines.Buffered())
 		if after := stray(more); after != nil { // no request has asked for this
-			unasked = after
+			if isAnswer(line) {
+				unasked = after
+			}
 		} else if t.owed.CompareAndSwap(true, false) {
 			t.overdue.Stop()
 			t.answers <- string(bytes.TrimSuffix(line, []byte{'\n'}))
@@ -78,6 +80,17 @@ func (t *talk) listen(in io.Reader) {
 			clip(string(bytes.TrimSpace(unasked)))))
 		return
 	}
+}
+
+// isAnswer says whether a line begins as an answer does. Of two lines that came for one request, the
+// other is the one that the program should not have printed.
+func isAnswer(line []byte) bool {
+	word, _, _ := bytes.Cut(bytes.TrimSpace(line), []byte{' '})
+	switch string(word) {
+	case "hello", "ok", "loss", "metrics", "columns", "error":
+		return true
+	}
+	return false
 }
 
 // fail ends the talk for a reason. Only the first call has an effect.
