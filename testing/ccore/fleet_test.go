@@ -3,6 +3,7 @@
 package ccore
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"net"
@@ -54,8 +55,13 @@ func (m *mixed) tool(name string, args ...string) string {
 
 // build makes the programs, in the run's folder.
 func (m *mixed) build() {
-	m.zofl, m.c = filepath.Join(m.dir, "zofl"), filepath.Join(m.dir, "device")
+	m.zofl = filepath.Join(m.dir, "zofl")
 	m.tool("go", "build", "-C", filepath.Join(root, "coordinator/zofl"), "-o", m.zofl, ".")
+	m.buildC()
+}
+
+func (m *mixed) buildC() {
+	m.c = filepath.Join(m.dir, "device")
 	amalgam := m.tool(filepath.Join(root, "c/amalgamate.sh"))
 	if err := os.WriteFile(filepath.Join(m.dir, "zofl.c"), []byte(amalgam), 0o600); err != nil {
 		m.t.Fatal(err)
@@ -210,6 +216,31 @@ func (m *mixed) end(all []*device) {
 				m.goesOn(&since, &last)
 			}
 		}
+	}
+}
+
+// TestDeviceSaysWhy: the example in C says why it cannot begin, and what it waits for.
+func TestDeviceSaysWhy(t *testing.T) {
+	m := &mixed{t: t, dir: t.TempDir()}
+	m.buildC()
+	refused := exec.Command(m.c, "127.0.0.1", "1", "bowl", "c 1")
+	if said, err := refused.CombinedOutput(); err == nil ||
+		!strings.Contains(string(said), "run and id have 1 to 32 of the characters") {
+		t.Errorf("a wrong id: %v\n%s", err, said)
+	}
+	alone := exec.Command(m.c, "127.0.0.1", "1", "bowl", "c-1") // nothing listens at port 1
+	out, err := alone.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := alone.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	alone.Process.Kill()
+	alone.Wait()
+	if !strings.Contains(line, "no connection to 127.0.0.1 1, trying again") {
+		t.Errorf("without a broker: %v\n%s", err, line)
 	}
 }
 

@@ -191,11 +191,18 @@ static void evaluate(const zofl_task *t, const char *id) {
 	listen_until(0);
 }
 
+/* Ends the program with an error and its reason. */
+static void end_with(int code) {
+	char why[160] = "";
+	zofl_explain(&dev, why, sizeof why);
+	fprintf(stderr, "%s: %s\n", zofl_error(code), why);
+	exit(1);
+}
+
 /* One step. 0: the run has ended. */
 static int step(const char *id) {
 	static void *memory;
 	zofl_task t;
-	char why[160];
 	int next = zofl_poll(&dev, now_ms(), &t);
 	switch (next) {
 	case ZOFL_SUBSCRIBE:
@@ -223,9 +230,7 @@ static int step(const char *id) {
 	case ZOFL_ENDED:
 		return 0;
 	default:
-		zofl_explain(&dev, why, sizeof why);
-		fprintf(stderr, "%s: %s\n", zofl_error(next), why);
-		exit(1);
+		end_with(next);
 	}
 	return 1;
 }
@@ -233,6 +238,7 @@ static int step(const char *id) {
 int main(int argc, char **argv) {
 	zofl_config c = {0};
 	uint8_t digest[32];
+	int code;
 #ifdef ZOFL_KEYS
 	if (argc == 6)
 		read_creds(argv[5]);
@@ -251,20 +257,24 @@ int main(int argc, char **argv) {
 	c.frame = frame;
 	c.frame_size = sizeof frame;
 	c.random = (uint64_t)time(NULL) ^ (uint64_t)getpid() << 32;
-	if (zofl_open(&dev, &c) != ZOFL_OK) {
-		fprintf(stderr, "%s\n", zofl_error(zofl_open(&dev, &c)));
-		return 1;
-	}
+	if ((code = zofl_open(&dev, &c)) != ZOFL_OK)
+		end_with(code);
 	signal(SIGPIPE, SIG_IGN); /* send says it, too */
 	connect_to(argv[1], argv[2]);
-	for (int going = 1; going;)
+	for (int going = 1, told = 0; going;)
 		if (fd < 0) {
+			if (!told)
+				fprintf(stderr, "no connection to %s %s, trying again: is the broker there?\n",
+				        argv[1], argv[2]);
+			told = 1;
 			sleep(1);
 			connect_to(argv[1], argv[2]);
 		} else if (!ready)
 			listen_until(now_ms() + 1000);
-		else
+		else {
+			told = 0;
 			going = step(c.id);
+		}
 	zofl_digest(&dev, digest);
 	printf("records %llu rounds %llu digest ", (unsigned long long)zofl_records(&dev),
 	       (unsigned long long)zofl_rounds(&dev));
