@@ -217,6 +217,47 @@ func TestCMAUnlikeDevices(t *testing.T) {
 	}
 }
 
+// TestCMAOfManyMinds: a run whose devices want different models goes on to the best for all, and
+// shows that it got better, though each device's best candidate was better for that device when
+// candidates were far apart.
+func TestCMAOfManyMinds(t *testing.T) {
+	var devices []objective.Objective
+	for _, wants := range []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9} {
+		devices = append(devices, objective.Func(1,
+			func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
+				return (float64(x[0]) - wants) * (float64(x[0]) - wants), nil
+			}))
+	}
+	for seed := range byte(20) {
+		p := cmaPlan(t, len(devices), 1, 0, seed)
+		result, err := fleet.Run(t.Context(), p, devices, fleet.Options{Rounds: 40})
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		first, last := result.Rounds[0].Loss, result.Rounds[len(result.Rounds)-1].Loss
+		if got := result.Params[0]; math.Abs(float64(got)-4.5) > 0.1 || last > first {
+			t.Errorf("seed %d: model %v, want 4.5; loss %v at first, then %v", seed, got, first, last)
+		}
+	}
+}
+
+// TestCMALuckyCandidate: a run goes on though its first candidates had one that is almost right, so
+// that no later round is as good for long.
+func TestCMALuckyCandidate(t *testing.T) {
+	loss := objective.Func(1, func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
+		return (float64(x[0]) - 3) * (float64(x[0]) - 3), nil
+	})
+	for _, n := range []int{1, 3} {
+		for seed := range byte(40) {
+			p := cmaPlan(t, n, 1, 0, seed)
+			devices := slices.Repeat([]objective.Objective{loss}, n)
+			if _, err := fleet.Run(t.Context(), p, devices, fleet.Options{Rounds: 20}); err != nil {
+				t.Errorf("%d devices, seed %d: %v", n, seed, err)
+			}
+		}
+	}
+}
+
 // TestCMARestarts: a run with restarts begins again with twice the candidates where its losses are
 // level, and ends with the best model of all starts.
 func TestCMARestarts(t *testing.T) {

@@ -59,12 +59,14 @@ type Event struct {
 	Round uint64 // the last round in the log
 
 	// RoundDone, PhaseDone.
-	Attempt       uint32
-	Contributors  uint32
-	Asked         uint32  // devices, by the last attempt; 0 on an open roster
-	Declines      uint32  // in the last attempt
-	Late          uint32  // contributors to earlier records; 0 without Plan.Late
-	Loss          float32 // weighted mean of the contributors' training losses, see Plan.ClaimBound
+	Attempt      uint32
+	Contributors uint32
+	Asked        uint32 // devices, by the last attempt; 0 on an open roster
+	Declines     uint32 // in the last attempt
+	Late         uint32 // contributors to earlier records; 0 without Plan.Late
+	// Loss is the weighted mean of the contributors' training losses, see Plan.ClaimBound. Of
+	// candidates, it is that of the one which all rank best.
+	Loss          float32
 	Seconds       float64 // since record N was first announced; SteppedOut, StillPaused: how long
 	Step          float32 // the plan's step
 	RoundStep     float32 // eta, which follows from Step, see [plan.Plan.StepSizeAt]

@@ -1,6 +1,10 @@
 package main
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -79,5 +83,29 @@ func TestConnectionFlagsOnce(t *testing.T) {
 		if !strings.Contains(topic.String(), "--"+name) {
 			t.Errorf("the topic does not tell --%s", name)
 		}
+	}
+}
+
+// TestRemediesExist: a command that a text of the coordinator or of this program tells people to
+// give is one.
+func TestRemediesExist(t *testing.T) {
+	told := regexp.MustCompile("`zofl ([a-z]+)")
+	seen := map[string]bool{}
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, found := range told.FindAllSubmatch(text, -1) {
+			name := string(found[1])
+			if c, _, err := root().Find([]string{name}); !seen[name] && (err != nil || c == root()) {
+				t.Errorf("%s: there is no zofl %s", path, name)
+			}
+			seen[name] = true
+		}
+		return err
+	})
+	if err != nil || len(seen) < 10 {
+		t.Errorf("saw %d commands: %v", len(seen), err)
 	}
 }

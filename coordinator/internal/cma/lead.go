@@ -2,9 +2,11 @@ package cma
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 
+	"github.com/zofl/zofl/coordinator/internal/loss"
 	"github.com/zofl/zofl/coordinator/internal/policy"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/plan"
@@ -28,6 +30,9 @@ const (
 type Lead struct {
 	at    *runlog.Position
 	again []float64 // of the open round
+	// scalars has those of the open round's contributions, one contribution after another.
+	scalars []float32
+	loss    float64 // the mean of the round's least losses, once its body is complete
 	known
 	asked bool // for what follows from the last round
 }
@@ -53,7 +58,7 @@ func New(at *runlog.Position) *Lead { return &Lead{at: at} }
 
 // Open begins a round with the plan's number of candidates, and returns lambda.
 func (l *Lead) Open(perturbations uint32) uint32 {
-	l.again = l.again[:0]
+	l.again, l.scalars = l.again[:0], l.scalars[:0]
 	return l.candidates(perturbations)
 }
 
@@ -72,9 +77,10 @@ func most(perturbations uint32) float64 {
 	return min(plan.MaxGrowth*float64(perturbations), plan.MaxScalars)
 }
 
-// Add takes the bytes after a contribution's scalars: with the rule for noise, what the loss of a
-// candidate differed by when it was evaluated again.
-func (l *Lead) Add(rest []byte) {
+// Add takes a contribution's scalars and the bytes after them: with the rule for noise, what the
+// loss of a candidate differed by when it was evaluated again.
+func (l *Lead) Add(scalars []float32, rest []byte) {
+	l.scalars = append(l.scalars, scalars...)
 	if again, ok := survey.SlopeOf(rest); ok && l.at.Plan.PerturbationsAuto > 0 {
 		l.again = append(l.again, float64(again))
 	}
@@ -83,17 +89,49 @@ func (l *Lead) Add(rest []byte) {
 // Bent takes what the losses that found the first sigma tell besides.
 func (l *Lead) Bent(b Bend) { l.bend = b }
 
+// Measured puts the losses of the candidate that the record ranks best in place of each device's
+// least: where devices want different models, each has a far candidate that is better for itself
+// than any can be for all, and least losses rise while such a fleet learns. In the first round, with
+// which later ones are compared, the best may be lucky, so the candidate in the middle takes its
+// place.
+func (l *Lead) Measured(at *runlog.Position, body *wire.Round, losses []float32) (by float32) {
+	l.loss = mean(losses)
+	n, means := int(body.Perturbations), at.Plan.TermPrecision().Read(body.Terms[0].Scalars, 1,
+		int(body.Perturbations))
+	if len(losses) == 0 || len(l.scalars) != n*len(losses) { // sums alone are known
+		return 0
+	}
+	var least, same loss.Mean
+	ranked := slices.Sorted(slices.Values(means))
+	best := slices.Index(means, ranked[0])
+	watched := best
+	if body.Round == 1 {
+		watched = slices.Index(means, ranked[n/2])
+	}
+	for i, v := range losses {
+		least.Add(v, 1)
+		same.Add(min(v+l.scalars[n*i+best], math.MaxFloat32), 1)
+		losses[i] = min(v+l.scalars[n*i+watched], math.MaxFloat32)
+	}
+	bounded := at.Plan.ClaimBound > 0
+	return same.Over(uint64(len(losses)), bounded) - least.Over(uint64(len(losses)), bounded)
+}
+
+// mean returns the mean of losses, whatever their order.
+func mean(losses []float32) (sum float64) {
+	for _, v := range slices.Sorted(slices.Values(losses)) {
+		sum += float64(v) / float64(len(losses))
+	}
+	return sum
+}
+
 // Next follows a round whose body is complete, and returns its step.
-func (l *Lead) Next(at *runlog.Position, body *wire.Round, losses []float32) float32 {
+func (l *Lead) Next(at *runlog.Position, body *wire.Round, _ []float32) float32 {
 	p := &at.Plan
 	scalars := p.TermPrecision().Read(body.Terms[0].Scalars, 1, int(body.Perturbations))
-	loss := 0.0
-	for _, v := range losses {
-		loss += float64(v) / float64(len(losses))
-	}
 	l.noise.follow(scalars, l.again, float64(p.Perturbations), most(p.Perturbations))
-	l.level.follow(loss, scalars)
-	if l.bend.Curve > 0 {
+	l.level.follow(l.loss, scalars)
+	if l.bend.Curve > 0 && p.Dim > 1 { // on a line no direction is orthogonal, and short ones mislead
 		l.wider = l.bend.wider(scalars, float64(p.StepSize), float64(p.MaxScalar))
 		l.bend = Bend{}
 	}
@@ -176,7 +214,7 @@ func (l *Lead) next() (q policy.Request) {
 		l.level = level{}
 	case l.noise.drowned >= patience:
 		q.Pause = fmt.Sprintf("noise hid what candidates differ by in %d records, with %d candidates: "+
-			"the model is as good as such losses can tell; `zofl end`, or more samples a loss and "+
+			"the model is as good as such losses can tell; `zofl stop`, or more samples a loss and "+
 			"`zofl resume`", patience, l.candidates(p.Perturbations))
 		l.noise.drowned = 0
 	}

@@ -40,7 +40,7 @@ func (c *Core) take(slot uint32, r *wire.Reply, control uint64) {
 	c.chain.Add()
 }
 
-// body returns the record of the round.
+// body returns the record of the round, and passes the round's losses to the watch.
 func (c *Core) body() *wire.Round {
 	r := &c.round
 	contributors, _ := c.counts()
@@ -54,6 +54,10 @@ func (c *Core) body() *wire.Round {
 		Phase:         r.phase,
 	}
 	c.fill(body)
+	if c.policy.Law != nil {
+		r.rise = c.policy.Law.Measured(&c.Position, body, r.losses)
+	}
+	c.observe()
 	if c.policy.Law != nil {
 		body.StepSize = c.policy.Law.Next(&c.Position, body, c.round.losses)
 		r.step = body.StepSize

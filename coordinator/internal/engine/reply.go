@@ -107,7 +107,7 @@ func (c *Core) counted(m presence.Device, r *wire.Reply) {
 	c.counters.Contributions++
 	c.round.losses = append(c.round.losses, r.Loss)
 	if c.policy.Law != nil {
-		c.policy.Law.Add(r.Rest)
+		c.policy.Law.Add(c.chain.Item.Values, r.Rest)
 	}
 }
 

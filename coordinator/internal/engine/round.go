@@ -27,6 +27,7 @@ type round struct {
 	perturbations uint32
 	scalars       int          // of a contribution
 	losses        []float32    // of contributions
+	rise          float32      // of their mean, see policy.Law
 	choice        report.Event // with groups=auto: what follows from it, if Survey.Why says so
 	lost          string       // secure aggregation: the step in which the last attempt was lost
 }
@@ -116,7 +117,6 @@ func (c *Core) commitRound() {
 	contributors, weight := c.counts()
 	loss := c.chain.Loss.Over(weight, c.Plan.ClaimBound > 0)
 	c.cohort.Rate.Early = c.cohort.Attempt.Number == 0 && c.now < r.deadline
-	c.observe()
 	body := c.body()
 	e := report.Event{
 		Kind:          report.RoundDone,
@@ -125,7 +125,7 @@ func (c *Core) commitRound() {
 		Asked:         c.cohort.Asked(),
 		Declines:      c.cohort.Answers.Declines,
 		Late:          c.late.Joining.Count,
-		Loss:          loss,
+		Loss:          loss + r.rise,
 		Seconds:       float64(c.now-r.opened) / 1000,
 		Step:          c.Plan.StepSize,
 		RoundStep:     body.StepSize,

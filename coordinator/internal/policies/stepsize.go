@@ -92,11 +92,14 @@ func (l *law) Append(b []byte, next wire.RecordKind) []byte {
 	return l.Law.Append(b)
 }
 
-func (l *law) Add(rest []byte) {
+func (l *law) Add(_ []float32, rest []byte) {
 	if slope, ok := survey.SlopeOf(rest); ok {
 		l.slopes = append(l.slopes, float64(slope))
 	}
 }
+
+// Measured changes nothing: devices report the loss of the model.
+func (l *law) Measured(*runlog.Position, *wire.Round, []float32) float32 { return 0 }
 
 func (l *law) Next(at *runlog.Position, body *wire.Round, losses []float32) float32 {
 	past := stepsize.Past{Step: at.LastStep.Size, Round: at.LastStep.Round,

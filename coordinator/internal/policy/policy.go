@@ -91,8 +91,12 @@ type Law interface {
 	Open(perturbations uint32) uint32
 	// Announce sets the step and the perturbations of the announcement of a round.
 	Announce(a *wire.Announcement)
-	// Add takes the bytes after a contribution's scalars.
-	Add(rest []byte)
+	// Add takes the scalars of a contribution, and the bytes after them.
+	Add(scalars []float32, rest []byte)
+	// Measured replaces the losses of a round, in the order of Add, by those that show whether the run
+	// diverges, and returns what the mean that people see rises by. The body is complete except for
+	// the step.
+	Measured(at *runlog.Position, body *wire.Round, losses []float32) (by float32)
 	// Next returns the step of a round whose body is complete except for the step.
 	Next(at *runlog.Position, body *wire.Round, losses []float32) float32
 	Follower // a rollback has it forget everything that is not in the log

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/coordinator/report"
+	"github.com/zofl/zofl/plan"
 )
 
 const (
@@ -29,11 +30,11 @@ func (h *History) NoFall() string {
 	if run == nil || len(path) == 0 {
 		return ""
 	}
-	plan, done := run.Plan(), path[len(path)-1].Round
+	p, done := run.Plan(), path[len(path)-1].Round
 	first, last, stuck := compared(path)
-	if done < halfOf(plan.Rounds) || !stuck {
-		if plan.Rounds > 0 && done >= plan.Rounds || run.Status().State == report.Ended {
-			return endedWorse(path)
+	if done < halfOf(p.Rounds) || !stuck {
+		if p.Rounds > 0 && done >= p.Rounds || run.Status().State == report.Ended {
+			return endedWorse(&p, path)
 		}
 		return ""
 	}
@@ -44,22 +45,23 @@ func (h *History) NoFall() string {
 	text := fmt.Sprintf("the loss has not fallen%s: it was %.4g in the first %d rounds, and is "+
 		"%.4g in the last %d; docs/faq.md has causes and remedies", but, first.mean, first.rounds,
 		last.mean, last.rounds)
-	if plan.Rounds == 0 || done < plan.Rounds {
-		text += ", and zofl tune --run " + plan.Run + " tries other steps"
+	if p.Rounds == 0 || done < p.Rounds {
+		text += ", and zofl tune --run " + p.Run + " tries other steps"
 	}
 	return text
 }
 
 // endedWorse returns [Worse] for the first loss of a run and the mean loss of its last tenth.
-func endedWorse(path []Point) string {
+func endedWorse(p *plan.Plan, path []Point) string {
 	last := path[len(path)-max(len(path)/10, 1):]
-	return Worse(*path[0].Loss, stretchOf(last).mean)
+	return Worse(p, *path[0].Loss, stretchOf(last).mean)
 }
 
 // Worse says that a run ended with a higher loss than it began with. Worse returns "" if the last
-// loss is not higher.
-func Worse(first, last float64) string {
-	if !(last > first) {
+// loss is not higher, and where losses are those of candidates: the first ones are far apart, and
+// one may be lucky.
+func Worse(p *plan.Plan, first, last float64) string {
+	if !(last > first) || p.ServerRule == plan.ServerCMA {
 		return ""
 	}
 	return fmt.Sprintf("the run ended worse than it began: the loss was %.4g in the first round, and "+

@@ -82,8 +82,8 @@ func (t *talk) listen(in io.Reader) {
 	}
 }
 
-// isAnswer says whether a line begins as an answer does. Of two lines that came for one request, the
-// other is the one that the program should not have printed.
+// isAnswer says whether a line begins as an answer does. Of two lines that came for one request,
+// the other is the one that the program should not have printed.
 func isAnswer(line []byte) bool {
 	word, _, _ := bytes.Cut(bytes.TrimSpace(line), []byte{' '})
 	switch string(word) {

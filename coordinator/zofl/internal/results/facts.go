@@ -25,7 +25,8 @@ func (r *Run) Outcome() []Fact {
 		facts = append(facts, Fact{"loss", fmt.Sprintf("%s, from %s", chart.Number(loss.Last()),
 			chart.Number(loss.At[0].Value))},
 			Fact{"smoothed loss", chart.Number(loss.Smooth().Last())})
-		if text := history.Worse(loss.At[0].Value, loss.settled()); text != "" && r.Ended != "" {
+		if text := history.Worse(&r.Plan, loss.At[0].Value, loss.settled()); text != "" &&
+			r.Ended != "" {
 			facts = append(facts, Fact{"worse", text})
 		}
 	}

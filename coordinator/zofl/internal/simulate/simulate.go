@@ -326,7 +326,7 @@ func outcome(ctx context.Context, r *Run, result *fleet.Result, err error) Outco
 	o.Up, o.Down, o.Seconds = last.Up, last.Down, last.Seconds
 	if err == nil {
 		o.Loss = settled(r.Rows)
-		o.warn(history.Worse(float64(o.First), float64(o.Loss)))
+		o.warn(history.Worse(r.Plan, float64(o.First), float64(o.Loss)))
 	}
 	for _, row := range r.Rows {
 		if row.Metrics != nil {

@@ -1,0 +1,52 @@
+package cma
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/zofl/zofl/coordinator/runlog"
+	"github.com/zofl/zofl/plan"
+	"github.com/zofl/zofl/wire"
+)
+
+// TestMeasured: people see the loss of the candidate that is best for all devices, and the watch
+// sees it too, but after the first round that of the candidate in the middle.
+func TestMeasured(t *testing.T) {
+	at := &runlog.Position{Plan: plan.Plan{ProbeFields: plan.ProbeFields{Perturbations: 3}}}
+	means := []float32{5, 2, 3}
+	body := &wire.Round{Perturbations: 3, Terms: []wire.Term{
+		{Scalars: at.Plan.TermPrecision().Append(nil, means...)}}}
+	for round, want := range map[uint64][]float32{1: {1 + 6, 10 + 0}, 2: {1 + 0, 10 + 4}} {
+		l := New(at)
+		l.Open(3)
+		l.Add([]float32{8, 0, 6}, nil)
+		l.Add([]float32{2, 4, 0}, nil)
+		losses := []float32{1, 10}
+		body.Round = round
+		if by := l.Measured(at, body, losses); by != 2 || !slices.Equal(losses, want) {
+			t.Errorf("round %d: losses %v, which rise by %v; want %v and 2", round, losses, by, want)
+		}
+	}
+	for _, losses := range [][]float32{nil, {1, 10}} { // of no device, and of a sum
+		l := New(at)
+		l.Open(3)
+		kept := slices.Clone(losses)
+		if by := l.Measured(at, body, losses); by != 0 || !slices.Equal(losses, kept) {
+			t.Errorf("%v: rise by %v to %v", kept, by, losses)
+		}
+	}
+}
+
+// TestDrowned: noise that hides all differences pauses the run.
+func TestDrowned(t *testing.T) {
+	l := New(&runlog.Position{})
+	l.noise.drowned = patience
+	const want = "noise hid what candidates differ by in 50 records, with 0 candidates: the model is " +
+		"as good as such losses can tell; `zofl stop`, or more samples a loss and `zofl resume`"
+	if got := l.Request().Pause; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if again := l.Request().Pause; again != "" {
+		t.Errorf("it pauses again: %q", again)
+	}
+}
