@@ -194,6 +194,7 @@ var allowed = map[string][]string{
 		module + "/internal/grouping", module + "/prng", module + "/coordinator/internal/gather",
 	},
 	"coordinator/internal/cma": {
+		module + "/coordinator/internal/loss",
 		module + "/plan", module + "/wire", module + "/wire/survey", module + "/coordinator/runlog",
 		module + "/coordinator/internal/policy", module + "/coordinator/internal/median",
 	},

@@ -244,9 +244,10 @@ func TestCMAOfManyMinds(t *testing.T) {
 // TestCMALuckyCandidate: a run goes on though its first candidates had one that is almost right, so
 // that no later round is as good for long.
 func TestCMALuckyCandidate(t *testing.T) {
-	loss := objective.Func(1, func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
-		return (float64(x[0]) - 3) * (float64(x[0]) - 3), nil
-	})
+	loss := objective.Func(1,
+		func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
+			return (float64(x[0]) - 3) * (float64(x[0]) - 3), nil
+		})
 	for _, n := range []int{1, 3} {
 		for seed := range byte(40) {
 			p := cmaPlan(t, n, 1, 0, seed)

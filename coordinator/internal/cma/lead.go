@@ -91,9 +91,9 @@ func (l *Lead) Bent(b Bend) { l.bend = b }
 
 // Measured puts the losses of the candidate that the record ranks best in place of each device's
 // least: where devices want different models, each has a far candidate that is better for itself
-// than any can be for all, and least losses rise while such a fleet learns. In the first round, with
-// which later ones are compared, the best may be lucky, so the candidate in the middle takes its
-// place.
+// than any can be for all, and least losses rise while such a fleet learns. In the first round,
+// with which later ones are compared, the best may be lucky, so the candidate in the middle takes
+// its place.
 func (l *Lead) Measured(at *runlog.Position, body *wire.Round, losses []float32) (by float32) {
 	l.loss = mean(losses)
 	n, means := int(body.Perturbations), at.Plan.TermPrecision().Read(body.Terms[0].Scalars, 1,

@@ -41,8 +41,8 @@ func TestMeasured(t *testing.T) {
 func TestDrowned(t *testing.T) {
 	l := New(&runlog.Position{})
 	l.noise.drowned = patience
-	const want = "noise hid what candidates differ by in 50 records, with 0 candidates: the model is " +
-		"as good as such losses can tell; `zofl stop`, or more samples a loss and `zofl resume`"
+	const want = "noise hid what candidates differ by in 50 records, with 0 candidates: the model " +
+		"is as good as such losses can tell; `zofl stop`, or more samples a loss and `zofl resume`"
 	if got := l.Request().Pause; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
