@@ -34,8 +34,8 @@ func Experiment() lab.Experiment {
 		ID:    id,
 		Title: "universal attack on class 4 of MNIST and Fashion-MNIST: ZO-AdaFL, FedZO, DZOPA, ZONE-S",
 		Paper: "ZO-AdaFL, section 5, figures 2 and 3, Table 2",
-		Long: "some 3 hours for each of three seeds; with --short --rounds 600 a quarter of an hour " +
-			"for one seed of a set",
+		Long: "some 9 hours of a core for each of three seeds; with --short --rounds 600 some 35 " +
+			"minutes for one seed of a set, 10 of them for --arm ada",
 		Takes: []string{"rounds", "tasks", "arm"},
 		Do: func(t *lab.Trial) error {
 			s, err := sizeOf(t.Env)
