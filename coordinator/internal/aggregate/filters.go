@@ -72,7 +72,7 @@ func (s *bounds) Close() {
 		k := &held[i]
 		*now = Contribution{Slot: k.Slot, Sent: k.Reply.Values, Claim: k.Reply.Weight,
 			Loss: k.Reply.Loss, Values: k.Values, Control: k.Control, Variate: k.Variate}
-		out := g.Out(k.Values)
+		out, longest := g.Out(k.Values), g.Longest(k.Values)
 		now.Factor = g.Cut(k.Slot, k.Values)
 		now.Weight = g.Weight(k.Slot, s.chain.WeightOf(k.Reply.Weight))
 		switch {
@@ -82,7 +82,7 @@ func (s *bounds) Close() {
 		case now.Weight == 0, out:
 			continue
 		}
-		now.Factor *= g.Limit(k.Values)
+		now.Factor *= robust.Shorten(k.Values, longest)
 		if k.Control > 0 {
 			g.CutVariate(k.Slot, k.Variate)
 		}

@@ -32,9 +32,11 @@
 // roots.
 //
 // The losses of candidates, with difference=none, differ ever less as a run nears its optimum, by
-// many orders. So there the largest median so far has no part in u or in the scale, and u counts
-// for half of the other contributors, at least once: one liar cannot reverse a ranking on which the
-// others agree.
+// many orders. So there the largest median so far has no part in u or in the scale. A contribution
+// may be as long as two thirds of the sum of the others' lengths, each of which counts up to 8 u,
+// and none is left out: one liar cannot reverse a ranking on which the others agree. Honest devices
+// with unlike data are seldom scaled down, because at the optimum of their mean no gradient is
+// longer than the others together.
 //
 // # Sums
 //

@@ -33,28 +33,42 @@ func (g *Bounds) limited() float64 {
 	return max(g.own.safe(), g.past.steepest/room)
 }
 
-// Out says whether a contribution is so long that it does not count.
+// Out says whether a contribution is so long that it does not count. Losses of candidates always
+// count: the device whose loss is steepest balances all others at their common optimum.
 func (g *Bounds) Out(values []float32) bool {
 	usual := g.limited()
-	return usual > 0 && lengthOf(values) > max(float64(g.plan.Bound), plan.UsualBound)*usual
+	return usual > 0 && g.plan.Difference != plan.NoDifference &&
+		lengthOf(values) > max(float64(g.plan.Bound), plan.UsualBound)*usual
 }
 
 // Limit scales down a contribution that is longer than the round's contributors allow, and returns
 // the factor. Limit does not count as a cut, because honest contributions differ in length.
 func (g *Bounds) Limit(values []float32) (factor float64) {
-	if g.plan.Difference == plan.NoDifference {
-		return shorten(values, mostLosses(g.count)*g.limited())
-	}
-	return shorten(values, most(g.count)*g.limited())
+	return Shorten(values, g.Longest(values))
 }
 
-// mostLosses is most for the losses of candidates: half of what all others count as, so that one
-// device cannot reverse a ranking that they agree on. Less would cost more: where devices differ,
-// the sum of their losses has another optimum than that of scaled ones.
-func mostLosses(count int) float64 { return max(1, float64(count-1)/2) }
+// Longest returns how long the round's contributors allow a contribution to be, which nobody has
+// cut yet; 0: any length.
+func (g *Bounds) Longest(values []float32) float64 {
+	usual := g.limited()
+	if g.plan.Difference == plan.NoDifference {
+		return lossesShare * (g.together - counted(lengthOf(values), usual))
+	}
+	return most(g.count) * usual
+}
 
-// shorten scales values down to a length, unless that is 0, and returns the factor.
-func shorten(values []float32, longest float64) (factor float64) {
+// lossesShare is how long a contribution of candidates' losses may be, in parts of what all others
+// are together. Below 1, one device cannot reverse a ranking on which the others agree. Where
+// devices differ, the sum of losses has another optimum once one of them is scaled down. At the
+// optimum of all no gradient is longer than the others together, so the nearer to 1, the fewer are.
+const lossesShare = 2. / 3
+
+// counted returns a contribution's length in the sum of all. It is bounded: liars must not make
+// room for each other.
+func counted(length, usual float64) float64 { return min(length, plan.UsualBound*usual) }
+
+// Shorten scales values down to a length, unless that is 0, and returns the factor.
+func Shorten(values []float32, longest float64) (factor float64) {
 	length := lengthOf(values)
 	if longest == 0 || !(length > longest) {
 		return 1

@@ -73,6 +73,36 @@ func TestLimitFollows(t *testing.T) {
 	}
 }
 
+// TestLimitOfLosses: of candidates' losses a device may send two thirds of what all others do
+// together, and what it sends beyond that counts as much. A second long one makes little room.
+func TestLimitOfLosses(t *testing.T) {
+	for name, c := range map[string]struct {
+		sizes []float32
+		left  float64 // of the last size
+	}{
+		"alike":         {[]float32{1, 1, 1, 1, 1}, 1},
+		"steep":         {[]float32{1, 2, 3, 4, 6}, 6},
+		"steeper":       {[]float32{1, 2, 3, 3, 7}, 6},
+		"a liar":        {[]float32{1, 1, 1, 1e6}, 2},
+		"two liars":     {[]float32{1, 1, 1, 1, 1e6, 1e6}, 8},
+		"one of two":    {[]float32{1, 1e3}, 1e3},
+		"all but equal": {[]float32{0, 0, 0, 1}, 1},
+	} {
+		p := &plan.Plan{RobustFields: plan.RobustFields{Bound: plan.UsualBound}}
+		p.Difference = plan.NoDifference
+		g := newDesk(p)
+		all := make([][]float32, len(c.sizes))
+		for i, size := range c.sizes {
+			all[i] = ones(30, size)
+		}
+		last := all[len(all)-1]
+		g.round(all)
+		if got := g.limitOf(ones(30, c.sizes[len(all)-1])); got != c.left || g.Out(last) {
+			t.Errorf("%s: %v is left, want %v; out is %v", name, got, c.left, g.Out(last))
+		}
+	}
+}
+
 // TestRootsAreNotLimited: with roots, contributions are compared with the roots, and a root counts
 // whatever the others send.
 func TestRootsAreNotLimited(t *testing.T) {

@@ -2,6 +2,7 @@ package robust
 
 import (
 	"math"
+	"slices"
 
 	"github.com/zofl/zofl/coordinator/internal/median"
 	"github.com/zofl/zofl/mathx"
@@ -33,6 +34,8 @@ type Bounds struct {
 	own     length    // of the last round that closed, by its contributions
 	count   int       // of these contributions
 	claim   float64   // likewise
+
+	together float64 // the sum of their lengths, see counted
 
 	middle []float64 // mean contribution of the closed round's roots, nil without one
 	reach  float64   // how far from it another may be
@@ -120,9 +123,19 @@ func (g *Bounds) Close() []Contribution {
 		g.agree()
 	}
 	g.watch()
+	g.sum()
 	g.claim = median.Lower(g.claims)
 	g.lengths, g.claims = g.lengths[:0], g.claims[:0]
 	return g.held
+}
+
+// sum adds up the round's lengths, in an order that does not depend on who came first.
+func (g *Bounds) sum() {
+	slices.Sort(g.lengths)
+	g.together = 0
+	for _, l := range g.lengths {
+		g.together += counted(l, g.limited())
+	}
 }
 
 // room is the factor by which the usual contribution may become shorter than in the run's steepest
@@ -169,7 +182,7 @@ func (g *Bounds) CutVariate(slot uint32, values []float32) {
 		g.cut(slot, values, g.past.most)
 	}
 	if usual := g.limited(); usual > 0 {
-		shorten(values, most(g.count)*max(usual, g.past.most))
+		Shorten(values, most(g.count)*max(usual, g.past.most))
 	}
 }
 
