@@ -402,3 +402,25 @@ func TestCMAFarTooWide(t *testing.T) {
 		t.Errorf("the model is %v, want [3 -1]", x)
 	}
 }
+
+// TestCMALuckyStart: one of the first candidates may be the best for many rounds. That is no
+// divergence, and a first sigma from a flat direction does not become one that is far too long.
+func TestCMALuckyStart(t *testing.T) {
+	for seed := range byte(30) {
+		e := newEllipsoid(rand.New(rand.NewPCG(uint64(seed), 5)), 2)
+		p := cmaPlan(t, 3, 2, 0, seed)
+		p.Rounds = 40
+		device := objective.Func(2, func(_ context.Context, x []float32, _ objective.Batch) (float64,
+			error) {
+			return e.at(x), nil
+		})
+		r, err := fleet.Run(t.Context(), p, []objective.Objective{device, device, device},
+			fleet.Options{})
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if left := e.at(r.Params) / e.at(make([]float32, 2)); left > 1e-3 {
+			t.Errorf("seed %d: %.1e of the first loss is left", seed, left)
+		}
+	}
+}

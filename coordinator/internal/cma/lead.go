@@ -139,6 +139,9 @@ func (l *Lead) Next(at *runlog.Position, body *wire.Round, _ []float32) float32 
 	return p.StepSize
 }
 
+// Luck implements [policy.Luck].
+func (l *Lead) Luck() float64 { return l.level.spread }
+
 // Moved follows the log.
 func (l *Lead) Moved(_ []byte, r wire.Record) {
 	if r.Kind != wire.KindRound {

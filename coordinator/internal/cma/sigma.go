@@ -74,14 +74,21 @@ func bendOf(beyond []survey.Row, doubt float64) Bend {
 	return Bend{2 * float64(beyond[0].Even) / (a * a), doubt}
 }
 
-// tooSmall is how many times smaller than that of the candidates' losses a first sigma may be.
-const tooSmall = 10
+// These are times of a first sigma.
+const (
+	tooSmall = 10 // that of the candidates' losses, if the first one is too small
+	widest   = 3  // the sigma that takes its place, at most
+)
 
-// wider returns the sigma that the losses of the first candidates tell, or 0 if the sigma that made
-// them is not far below it. A direction z that happens to be almost orthogonal to the gradient has
+// wider returns a wider sigma if the losses of the first candidates tell one far above the sigma
+// that made them, or else 0. A direction z that happens to be almost orthogonal to the gradient has
 // its lowest point nearby. The losses of normal candidates spread by sigma |g|, whatever z was:
 //
 //	sigma = (spread/sigma) / (curvature along z)
+//
+// But z may also be one along which the loss is flat, and then this sigma is far too long, above
+// all with few parameters. So wider returns at most widest times the first one: that much costs
+// little, and a strategy whose sigma is still too small makes it grow.
 func (b Bend) wider(losses []float32, sigma, most float64) float64 {
 	mean, squares := 0.0, 0.0
 	for _, v := range losses {
@@ -94,11 +101,12 @@ func (b Bend) wider(losses []float32, sigma, most float64) float64 {
 		squares += (float64(v) - mean) * (float64(v) - mean)
 	}
 	spread := math.Sqrt(squares / float64(len(losses)))
-	wide := spread / sigma / b.Curve
-	if !(spread > 4*b.Doubt && wide > tooSmall*sigma && wide <= math.MaxFloat32) {
-		return 0
+	told := spread / sigma / b.Curve
+	if wide := widest * sigma; spread > 4*b.Doubt && told > tooSmall*sigma &&
+		wide <= math.MaxFloat32 {
+		return wide
 	}
-	return wide
+	return 0
 }
 
 // lower returns the lower of the two losses at a distance, less the loss at the model.

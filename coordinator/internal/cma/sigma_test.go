@@ -80,8 +80,8 @@ func TestWider(t *testing.T) {
 		}
 		return losses
 	}
-	if w := b.wider(spread(6*sigma), sigma, 1e30); !(w > 1.5 && w < 6) {
-		t.Errorf("a gradient of 6 and a curve of 2: sigma %v, want about 3", w)
+	if w := b.wider(spread(6*sigma), sigma, 1e30); w != 3*sigma {
+		t.Errorf("a gradient of 6 and a curve of 2, which tell about 3: sigma %v, want %v", w, 3*sigma)
 	}
 	for name, losses := range map[string][]float32{
 		"a candidate without a loss":    append(spread(6*sigma), 1e30),

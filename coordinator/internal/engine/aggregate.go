@@ -61,6 +61,9 @@ func (c *Core) body() *wire.Round {
 	if c.policy.Law != nil {
 		body.StepSize = c.policy.Law.Next(&c.Position, body, c.round.losses)
 		r.step = body.StepSize
+		if c.policy.Luck != nil {
+			c.watch.Lucky(c.policy.Luck.Luck())
+		}
 	}
 	return body
 }

@@ -52,6 +52,10 @@ const (
 //   - If base does not stay, base becomes the level. spread becomes twice the range of the 5
 //     losses, because 5 losses do not show all of the noise.
 //
+// The report of a device that evaluates candidates is the least of their losses, which in round 1
+// may be low by luck. [Watch.Lucky] tells how far below a usual one it is. Both scales are at least
+// that.
+//
 // A Watch that begins [Watch.Midway] does not see the loss of the initial point. By then the losses
 // may be a thousandth of the initial loss, and the losses of two devices may differ a thousandfold.
 // So if one of the Watch's first 5 rounds has fewer than three reports, base becomes the level in
@@ -68,6 +72,7 @@ type Watch struct {
 	lowest, bottom  float64 // losses, smoothed losses
 	smoothed        float64
 	noise, spread   float64 // of reports in a round, of rounds
+	luck            float64 // see Lucky
 	best            lossAt
 	voted           int    // the last so many rounds had many reports
 	firstVoted      bool   // so had round 1
@@ -113,6 +118,14 @@ func (w *Watch) Observe(diverge float64, n uint64, reports []float32) (diverged 
 		w.follow()
 	}
 	return diverge > 0 && (w.blewUp(diverge) || w.drifted(diverge))
+}
+
+// Lucky takes how far the least of the candidates' losses in the round that was observed last is
+// below a usual one.
+func (w *Watch) Lucky(least float64) {
+	if w.rounds == 1 {
+		w.luck = least
+	}
 }
 
 // distance returns the median distance of the other reports from loss, the reports' median. Of
@@ -216,7 +229,7 @@ func span(losses []lossAt) float64 {
 // blewUp says whether the last two losses are far above base. If scale is 0, because the loss began
 // at 0, blewUp returns false.
 func (w *Watch) blewUp(diverge float64) bool {
-	scale, steep := max(math.Abs(w.base), w.base-w.lowest, w.noise), 4.0
+	scale, steep := max(math.Abs(w.base), w.base-w.lowest, w.noise, w.luck), 4.0
 	voted := w.firstVoted && w.voted >= 2
 	if !voted {
 		steep = 20
@@ -236,7 +249,7 @@ func (w *Watch) blewUp(diverge float64) bool {
 
 // drifted says whether the smoothed loss exceeds base by more than diverge allows.
 func (w *Watch) drifted(diverge float64) bool {
-	scale := max(math.Abs(w.base), w.base-w.bottom, w.noise, w.spread)
+	scale := max(math.Abs(w.base), w.base-w.bottom, w.noise, w.spread, w.luck)
 	if w.rounds < window || w.smoothed <= w.base+float64(diverge*scale) {
 		return false
 	}

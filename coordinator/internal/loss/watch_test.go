@@ -53,6 +53,34 @@ func TestLossWatch(t *testing.T) {
 	}
 }
 
+// TestLossWatchOfCandidates: where a report is the least loss of some candidates, one of the first
+// round may be low by luck.
+func TestLossWatchOfCandidates(t *testing.T) {
+	for _, c := range []struct {
+		losses []float32
+		luck   float64 // of round 1
+		want   int     // the round that shows divergence; 0: none
+	}{
+		{[]float32{0.0045, 0.115, 0.13}, 0, 3},
+		{[]float32{0.0045, 0.115, 0.13, 0.1, 0.08, 0.02}, 0.2, 0},
+		{[]float32{0.00086, 0.0059, 0.0013, 0.0047, 0.0036, 0.0018}, 0, 6},
+		{[]float32{0.00086, 0.0059, 0.0013, 0.0047, 0.0036, 0.0018}, 0.05, 0},
+		{[]float32{0.0045, 50, 60}, 0.2, 3},
+	} {
+		var w Watch
+		got := 0
+		for i, loss := range c.losses {
+			if w.Observe(1, uint64(i+1), slices.Repeat([]float32{loss}, 10)) && got == 0 {
+				got = i + 1
+			}
+			w.Lucky(c.luck * float64(i+1)) // later rounds do not count
+		}
+		if got != c.want {
+			t.Errorf("%v, luck %v: diverged in round %d, want %d", c.losses, c.luck, got, c.want)
+		}
+	}
+}
+
 // TestLossWatchOfSoftmax has the losses of three devices that trained a softmax classifier of
 // handwritten digits, with steps 50, 100 and 300 times too long, and with a good step.
 func TestLossWatchOfSoftmax(t *testing.T) {

@@ -25,7 +25,9 @@ type Set struct {
 	Law     Law
 	// Requests is not nil only with a Law.
 	Requests Requests
-	Knows    []Knowledge // nil: the run's records depend on nothing but records and contributions
+	// Luck is not nil only with a Law.
+	Luck  Luck
+	Knows []Knowledge // nil: the run's records depend on nothing but records and contributions
 }
 
 // Members are the members of a run as the engine sees them.
@@ -100,6 +102,12 @@ type Law interface {
 	// Next returns the step of a round whose body is complete except for the step.
 	Next(at *runlog.Position, body *wire.Round, losses []float32) float32
 	Follower // a rollback has it forget everything that is not in the log
+}
+
+// Luck says how far the least loss of a round's candidates is below a usual one.
+type Luck interface {
+	// Luck is asked after [Law.Next].
+	Luck() float64
 }
 
 // Requests are what a policy asks for as an operator does.
