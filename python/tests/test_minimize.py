@@ -111,6 +111,12 @@ def test_stops() -> None:
         zofl.minimize(bowl, np.zeros(4), patience=-1)
 
 
+def test_the_minimum_is_no_worse_than_itself() -> None:
+    # x stays some 1e-3 off: a difference in the last digits of a float32
+    r = zofl.minimize(lambda x: 100 + float(np.sum(x * x)), np.zeros(2), rounds=40)
+    assert r.success and "The loss is that of x0" in r.message, r.message
+
+
 def test_a_run_that_ends_worse_says_so() -> None:
     """It begins near the minimum, with steps that are too long."""
     r = zofl.minimize(bowl, np.full(50, 3.001), rounds=12, step=0.5, diverge=0)
@@ -169,7 +175,8 @@ def test_losses_that_are_none(loss: Any, kind: type[Exception], text: str) -> No
 @pytest.mark.parametrize("arguments, text", [
     ({"devices": 0}, "devices=0"), ({"plan": {"dim": 4}, "method": "mezo"}, "both given"),
     ({"stpe": 1}, r"minimize\(\) .* did you mean step"), ({"method": "zolf"}, "zolf"),
-    ({"bounds": (1, 2)}, "begin within them"), ({"bounds": [(0, None)] * 3}, "two finite"),
+    ({"bounds": (1, 2)}, "begin within them"), ({"bounds": (1, -1)}, "the lower one first"),
+    ({"bounds": [(0, None)] * 3}, "two finite"),
     ({"bounds": [(-1, 1)] * 2}, "3 pairs"), ({"bounds": (-np.inf, 1)}, "finite"),
     ({"bounds": "high"}, "no pairs"),
 ])

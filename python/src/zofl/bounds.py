@@ -34,6 +34,8 @@ def boxed(bounds: Any, tree: Tree) -> dict[str, Value]:
         if not (np.isfinite(a) and np.isfinite(b)):
             raise ValueError(f"bounds of parameter {i} are {a} and {b}: give two finite numbers, "
                              "as the method needs both")
+        if not a <= b:
+            raise ValueError(f"bounds of parameter {i} are {a} and {b}: give the lower one first")
         if not a <= x <= b:
             raise ValueError(f"x0 is {x} at parameter {i}, and its bounds are {a} and {b}: begin "
                              "within them")

@@ -32,6 +32,7 @@ from .tree import Train, Tree
 _ROUNDS = 300
 _ROUNDS_OF_FZOOS = 30  # which take more losses
 _FEATURES = 1000  # of fzoos with one device: no other surrogate has to be told, and it is faster
+_ROUNDING = 2 ** -22  # two steps of a float32, relative to the loss
 
 
 # What arguments of scipy, optuna, nevergrad and scikit-learn are called here.
@@ -317,13 +318,14 @@ def _result(tree: Tree, count: _Count, devices: int, run: Run, led: Plan, fun0: 
         "patience": f"patience ended the run after round {n:,}: nothing was better for so long"
         if patient else f"the loss no longer fell: the run ended after round {n:,}",
     }.get(run.ended) or _why(run) or f"the plan's condition holds after round {n:,}: {run.ended}"
-    success = not run.error and fun <= fun0
-    if fun == fun0 and run.ended == "rounds":
+    same = abs(fun - fun0) <= _ROUNDING * abs(fun0)
+    success = not run.error and (same or fun <= fun0)
+    if same and run.ended == "rounds":
         measured = led.get("step") == "auto" and np.array_equal(run.model, tree.vector)
         how += ". The loss is that of x0: " + (
             "give more rounds, as with step=auto the first only measure" if measured
             else "see whether it depends on x")
-    elif not fun <= fun0 and run.ended != "diverged":
+    elif not (same or fun <= fun0) and run.ended != "diverged":
         how += (f". It ended worse than it began: the loss at x0 is {fun0:.6g}, at x {fun:.6g}. "
                 "Keep x0, or give more rounds, a smaller step or less noise")
     if bounded and run.ended == "rounds":
