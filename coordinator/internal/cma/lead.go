@@ -91,9 +91,8 @@ func (l *Lead) Bent(b Bend) { l.bend = b }
 
 // Measured puts the losses of the candidate that the record ranks best in place of each device's
 // least: where devices want different models, each has a far candidate that is better for itself
-// than any can be for all, and least losses rise while such a fleet learns. In the first round,
-// with which later ones are compared, the best may be lucky, so the candidate in the middle takes
-// its place.
+// than any can be for all, and least losses rise while such a fleet learns. It returns what the
+// mean rises by.
 func (l *Lead) Measured(at *runlog.Position, body *wire.Round, losses []float32) (by float32) {
 	l.loss = mean(losses)
 	n, means := int(body.Perturbations), at.Plan.TermPrecision().Read(body.Terms[0].Scalars, 1,
@@ -102,16 +101,11 @@ func (l *Lead) Measured(at *runlog.Position, body *wire.Round, losses []float32)
 		return 0
 	}
 	var least, same loss.Mean
-	ranked := slices.Sorted(slices.Values(means))
-	best := slices.Index(means, ranked[0])
-	watched := best
-	if body.Round == 1 {
-		watched = slices.Index(means, ranked[n/2])
-	}
+	best := slices.Index(means, slices.Min(means))
 	for i, v := range losses {
 		least.Add(v, 1)
-		same.Add(min(v+l.scalars[n*i+best], math.MaxFloat32), 1)
-		losses[i] = min(v+l.scalars[n*i+watched], math.MaxFloat32)
+		losses[i] = min(v+l.scalars[n*i+best], math.MaxFloat32)
+		same.Add(losses[i], 1)
 	}
 	bounded := at.Plan.ClaimBound > 0
 	return same.Over(uint64(len(losses)), bounded) - least.Over(uint64(len(losses)), bounded)
