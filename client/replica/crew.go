@@ -23,7 +23,6 @@ type crew struct {
 	moves                 []move      // pending moves; empty outside Apply, ApplyAll and Advance
 	terms                 []prng.Term // of the pending moves, in order
 	coefs                 []float32   // subspace coefficients of terms: for each step one per column
-	tile                  int         // elements that moves pass at once, a multiple of a block's
 	scratch               []scratch   // one per worker
 	hasScratch, needsBase bool
 
@@ -49,7 +48,7 @@ type crew struct {
 // makeTeam creates the team and its tasks.
 func (r *Replica) makeTeam() {
 	r.team = parallel.New(r.cfg.Workers)
-	r.moveTask, r.probeTask, r.spreadTask, r.normTask = r.moveTile, r.probeOne, r.spreadOne, r.normOne
+	r.moveTask, r.probeTask, r.spreadTask, r.normTask = r.moveBlock, r.probeOne, r.spreadOne, r.normOne
 	r.gramTask, r.basisTask, r.correctTask, r.expandTask = r.gramBlock, r.basisBlock,
 		r.correctBlock, r.expandBlock
 	r.estimateTask, r.slopeTask = r.estimateBlock, r.slopeBlock

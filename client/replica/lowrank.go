@@ -11,27 +11,23 @@ import (
 
 // A generator is what a replica does in another way for directions of plan.LowRank.
 type generator struct {
-	// each calls a task for each block of the model, and eachTile for each tile. The task may sum
-	// pending terms.
+	// each calls a task for each block of the model, and eachTile for each tile, which moves pass at
+	// once. The task may sum pending terms.
 	each, eachTile func(team *parallel.Team, n int, task func(worker, i int))
-	// sum adds terms to a part of a vector from a block on, as [prng.Sum] does.
-	sum func(dst []float32, terms []prng.Term, block uint32)
+	// sum adds terms to the block or the tile of the task, as [prng.Sum] does.
+	sum func(dst []float32, terms []prng.Term, i uint32)
 	// unit is what the place of a part that is probed at once is a multiple of.
 	unit int
-	// tile is the number of elements of a tile, or the most, a multiple of a block's.
-	tile int
-
-	moves, terms int // most pending ones, unless one round alone has more
+	tile int // number of elements of a tile, or the most
 }
 
 // seeded is the generator of directions whose elements are all independent.
 var seeded = generator{
-	(*parallel.Team).Do, (*parallel.Team).Do, prng.Sum, prng.BlockLen, prng.BlockLen, maxMoves,
-	maxTerms,
+	(*parallel.Team).Do, (*parallel.Team).Do, prng.Sum, prng.BlockLen, prng.BlockLen,
 }
 
 // factors makes directions of plan.LowRank. While tasks run, it holds the signs that the pending
-// terms have for a range of blocks. It also holds those of the directions of the last probes.
+// terms have for a range of these. It also holds those of the directions of the last probes.
 type factors struct {
 	layout *lowrank.Layout
 	crew   *crew // has the pending terms
@@ -43,9 +39,12 @@ type factors struct {
 	at      []int32   // at the first term of each step: its place in steps
 	a       []float32 // scratch
 
-	tile  int             // elements that the pending moves pass at once
-	size  int             // elements of a task: of a block or a tile
-	limit int             // bytes of signs, unless one block alone takes more
+	tiles  []lowrank.Tile
+	most   int            // elements of the largest tile
+	packed [][8][]float32 // of each worker, for the vectors of a tile
+
+	tiled bool            // tasks are tiles, not blocks
+	limit int             // bytes of signs, unless one task alone takes more
 	part  *lowrank.Layout // of the range of tasks at present
 	first int             // task of the range
 	task  func(worker, i int)
@@ -65,14 +64,12 @@ type factorStep struct {
 }
 
 const (
-	// signBytes bounds the signs of pending moves: so much for the groups of eight terms, and a third
-	// as much for what each step adds to fill its last group.
-	signBytes = 24 << 20
+	signBytes = 32 << 20 // limit of the signs of pending moves
 	groupLen  = 8
 
-	// Tiles have up to tileBlocks blocks, so that they have many rows of a matrix: the kernel of
-	// sums prepares each column once for all rows. Each worker has tilesEach tiles or more.
-	tileBlocks = 64
+	// Tiles have up to tileBlocks blocks: a few vectors of so many elements fit in the second cache.
+	// Each worker has tilesEach tiles or more.
+	tileBlocks = 3
 	tilesEach  = 8
 )
 
@@ -82,37 +79,31 @@ func newFactors(p *plan.Plan, of *crew) *factors {
 	for i, s := range segments {
 		shapes[i] = lowrank.Shape{Rows: int(s.Rows), Columns: int(s.Columns())}
 	}
-	f := &factors{layout: lowrank.New(shapes), crew: of, limit: signBytes / 3 * 4,
+	f := &factors{layout: lowrank.New(shapes), crew: of, limit: signBytes,
 		known: map[prng.Direction][]uint64{}}
 	blocks := f.layout.Len() / prng.BlockLen / (tilesEach * of.team.Workers())
-	f.tile = min(max(1, blocks), tileBlocks) * prng.BlockLen
+	f.tiles = f.layout.Tiles(min(max(1, blocks), tileBlocks) * prng.BlockLen)
+	for i := range f.tiles {
+		f.most = max(f.most, f.tiles[i].Len())
+	}
+	f.packed = make([][8][]float32, of.team.Workers())
 	f.loadTask, f.rangeTask = f.loadBlock, f.runTask
 	return f
 }
 
 // generator returns the generator of these directions.
-func (f *factors) generator(p *plan.Plan) generator {
-	groups := signBytes / f.layout.Factors()
-	return generator{
-		each: f.eachBlock, eachTile: f.eachTile, sum: f.sum, unit: 1, tile: f.tile,
-		moves: min(maxMoves, max(1, groups/3/(int(p.Steps)+1))),
-		terms: min(maxTerms, groups*groupLen),
-	}
+func (f *factors) generator() generator {
+	return generator{f.eachBlock, f.eachTile, f.sum, 1, max(f.most, prng.BlockLen)}
 }
 
 func (f *factors) eachBlock(team *parallel.Team, n int, task func(worker, i int)) {
-	f.size = prng.BlockLen
+	f.tiled = false
 	f.each(team, n, task)
 }
 
-// eachTile has tiles of one block where ranges are needed.
-func (f *factors) eachTile(team *parallel.Team, n int, task func(worker, i int)) {
-	f.size = f.tile
-	if f.arrange(); !f.fits(f.layout.Factors()) {
-		f.size, n = prng.BlockLen, blocksOf(f.layout.Len(), prng.BlockLen)
-	}
-	f.crew.tile = f.size
-	f.each(team, n, task)
+func (f *factors) eachTile(team *parallel.Team, _ int, task func(worker, i int)) {
+	f.tiled = true
+	f.each(team, len(f.tiles), task)
 }
 
 // each makes the signs of the pending terms, and calls task n times. If all signs would take
@@ -179,7 +170,12 @@ func (f *factors) choose(left int) int {
 
 // elements returns the elements that n tasks from first on have.
 func (f *factors) elements(n int) (at, end int) {
-	return f.first * f.size, min((f.first+n)*f.size, f.layout.Len())
+	if f.tiled {
+		at, _ = f.tiles[f.first].Span()
+		_, end = f.tiles[f.first+n-1].Span()
+		return at, end
+	}
+	return f.first * prng.BlockLen, min((f.first+n)*prng.BlockLen, f.layout.Len())
 }
 
 // fits says whether the signs of so many factors are within the limit.
@@ -228,12 +224,67 @@ func (f *factors) loadBlock(_, block int) {
 
 // sum adds the terms of a step. The terms are a part of the pending ones up to their capacity,
 // which tells where they begin.
-func (f *factors) sum(dst []float32, terms []prng.Term, block uint32) {
+func (f *factors) sum(dst []float32, terms []prng.Term, i uint32) {
 	if len(terms) == 0 {
 		return
 	}
 	s := &f.steps[f.at[cap(f.pending)-cap(terms)]]
-	f.part.Sum(dst, int(block)*prng.BlockLen, &s.signs, &s.sums)
+	if f.tiled {
+		f.part.SumTile(dst, &f.tiles[i], &s.signs, &s.sums)
+	} else {
+		f.part.Sum(dst, int(i)*prng.BlockLen, &s.signs, &s.sums)
+	}
+}
+
+// moveFactored applies the pending moves to one tile. It packs rows that are apart, so that all
+// vectors of the tile stay in the cache while all moves pass.
+func (r *Replica) moveFactored(worker, i int) {
+	t, whole := &r.factors.tiles[i], r.moving()
+	b := whole
+	b.i, b.at = i, t.At()
+	from, to := whole.vectors(), b.vectors()
+	for k, v := range from {
+		switch {
+		case len(*v) == 0:
+		case t.Contiguous():
+			*to[k] = (*v)[b.at : b.at+t.Len()]
+		default:
+			*to[k] = r.factors.room(worker, k)[:t.Len()]
+			t.Pack(*to[k], *v)
+		}
+	}
+	r.moveTile(worker, &b)
+	for k, v := range from[:written] {
+		if len(*v) > 0 && !t.Contiguous() {
+			t.Unpack(*v, *to[k])
+		}
+	}
+}
+
+// moving returns all elements of the vectors that the pending moves use.
+func (r *Replica) moving() parts {
+	if l := r.moves[0].local; l != nil {
+		return parts{x: l.X, m: l.M, base: r.x, correction: l.Correction}
+	}
+	return parts{x: r.x, m: r.m, control: r.control, server: r.server}
+}
+
+// vectors returns the vectors of a move. It may write the first ones, so many.
+func (b *parts) vectors() [8]*[]float32 {
+	s := &b.server
+	return [...]*[]float32{&b.x, &b.m, &b.control, &s.Moment, &s.Second, &s.Peak, &b.base,
+		&b.correction}
+}
+
+const written = 6
+
+// room returns a worker's room for a tile of vector k.
+func (f *factors) room(worker, k int) []float32 {
+	room := &f.packed[worker][k]
+	if *room == nil {
+		*room = make([]float32, f.most)
+	}
+	return *room
 }
 
 // ofLowRank is tau of a direction of LowRank.

@@ -3,11 +3,13 @@ package replica
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/prng"
+	"github.com/zofl/zofl/prng/lowrank"
 )
 
 // matrices returns a plan with directions of rank 1 over matrices and vectors of 9000 parameters or
@@ -101,8 +103,8 @@ func TestPartsOfLowRank(t *testing.T) {
 	}
 }
 
-// Many pending moves with many signs come to the state that one record after another has, for any
-// number of workers: the batch is cut where signs would take too much memory.
+// Many pending moves come to the state that one record after another has, for any number of
+// workers, and whether or not their signs fit the limit.
 func TestBatchesOfLowRank(t *testing.T) {
 	p := matrices(40 * 2993)
 	p.Steps, p.Perturbations, p.Rule, p.Beta = 2, 9, plan.Momentum, 0.5
@@ -114,14 +116,14 @@ func TestBatchesOfLowRank(t *testing.T) {
 	for _, b := range s.records {
 		mustApply(t, want, b)
 	}
-	for _, test := range []struct{ workers, moves, terms int }{
-		{0, maxMoves, maxTerms}, {3, maxMoves, maxTerms}, {2, 2, maxTerms}, {0, maxMoves, 40}, {2, 1, 1},
+	for _, test := range []struct{ workers, limit int }{
+		{0, signBytes}, {3, signBytes}, {2, 50_000}, {0, 1}, {2, 1},
 	} {
 		t.Run(fmt.Sprint(test), func(t *testing.T) {
 			s.cfg.Workers = test.workers
 			r := New(s.cfg)
 			mustApply(t, r, s.records[0])
-			r.generator.moves, r.generator.terms = test.moves, test.terms
+			r.factors.limit = test.limit
 			if _, err := r.ApplyAll(s.records[1:]); err != nil {
 				t.Fatal(err)
 			}
@@ -132,27 +134,63 @@ func TestBatchesOfLowRank(t *testing.T) {
 	}
 }
 
-// Rounds whose signs fit the limit go by tiles of several blocks, and others by single blocks, in
-// any order.
-func TestTilesBesideRanges(t *testing.T) {
-	s := newScript(matrices(20 * 2993))
-	for n := range uint64(6) {
-		s.round(n + 1)
-	}
-	want, r := New(s.cfg), New(s.cfg)
-	mustApply(t, want, s.records[0])
-	mustApply(t, r, s.records[0])
-	usual := r.factors.limit
-	r.factors.tile = 3 * prng.BlockLen
-	r.generator = r.factors.generator(&r.plan)
-	for i, b := range s.records[1:] {
-		mustApply(t, want, b)
-		if r.factors.limit = usual; i%2 == 1 {
-			r.factors.limit = 1
+// Tiles whose rows are packed, and those that are where the vectors are, give the same bits to all
+// vectors that rounds and local steps write or read.
+func TestTilesOfLowRank(t *testing.T) {
+	for _, change := range []func(p *plan.Plan){
+		func(p *plan.Plan) {
+			p.ServerRule, p.ServerBeta1, p.ServerBeta2 = plan.ServerNormalized, 0.5, 0.75
+			p.ServerDecay, p.Perturbations = 0.25, 21
+		},
+		func(p *plan.Plan) {
+			p.ServerRule, p.ServerStep, p.ServerBeta1, p.ServerBeta2 = plan.ServerAMSGrad, 0.5, 0.5, 0.75
+			p.ServerEpsilon, p.ServerV0, p.Prox, p.WeightDecay, p.Steps = 1e-3, 1e-3, 0.25, 0.125, 2
+		},
+		func(p *plan.Plan) { p.Control, p.Rule, p.Beta = plan.ScaffoldMean, plan.TorchMomentum, 0.5 },
+	} {
+		p := matrices(0)
+		change(p)
+		s := newScript(p)
+		for n := range uint64(3) {
+			s.round(n + 1)
 		}
-		mustApply(t, r, b)
-		if r.Digest() != want.Digest() {
-			t.Fatalf("record %d: another state", i)
+		want := New(s.cfg)
+		mustApply(t, want, s.records[0])
+		f, at := want.factors, 0
+		f.tiles = nil
+		for _, s := range p.Layout() {
+			f.tiles = append(f.tiles, lowrank.Tile{First: at, Rows: int(max(1, s.Rows)),
+				Columns: int(s.Columns()), Stride: int(s.Columns())})
+			at += int(s.Len)
+		}
+		want.generator.tile = at
+		for _, b := range s.records[1:] {
+			mustApply(t, want, b)
+		}
+		for _, workers := range []int{0, 3} {
+			s.cfg.Workers = workers
+			r := New(s.cfg)
+			if _, err := r.ApplyAll(s.records); err != nil {
+				t.Fatal(err)
+			}
+			if r.Digest() != want.Digest() {
+				t.Errorf("%v, %d workers: another state", p.ServerRule, workers)
+			}
+			if p.ServerRule == plan.ServerNormalized {
+				continue // no local steps
+			}
+			var local [2]Local
+			for i, r := range []*Replica{want, r} {
+				l := &local[i]
+				l.X, l.M = slices.Clone(r.Params()), slices.Clone(r.Momentum())
+				if p.Control != plan.NoControl {
+					l.Correction = slices.Clone(r.Params())
+				}
+				r.Advance(l, 9, 1, []float32{0.5, -0.25, 2}, 0.125)
+			}
+			if !reflect.DeepEqual(local[0], local[1]) {
+				t.Errorf("%v, %d workers: another local step", p.ServerRule, workers)
+			}
 		}
 	}
 }
@@ -207,7 +245,7 @@ func TestRangesOfLowRank(t *testing.T) {
 				if i == 0 {
 					ranges++
 					n := f.part.Factors() + groupLen
-					if f.groups*n > limit && n > prng.BlockLen+2*groupLen { // more than one block takes
+					if f.groups*n > limit && n > prng.BlockLen+2*groupLen { // more than one task takes
 						t.Errorf("limit %d: %d groups of %d bytes", limit, f.groups, n)
 					}
 				}
@@ -225,21 +263,6 @@ func TestRangesOfLowRank(t *testing.T) {
 			if r.Estimate(got, 9, 1, g, prng.Slot(2)); !slices.Equal(got, v) {
 				t.Errorf("limit %d, %d workers: another estimate", limit, workers)
 			}
-		}
-	}
-}
-
-// The signs of pending moves stay within their bound, however many factors a direction has.
-func TestSignsOfPendingMoves(t *testing.T) {
-	for _, rows := range []uint64{2, 500, 200_000} {
-		p := basePlan()
-		p.Distribution, p.Steps = plan.LowRank, 3
-		p.Segments = []plan.Segment{{Name: "a", Len: 2 * rows, Rows: rows}}
-		f := newFactors(p, &crew{})
-		g := f.generator(p)
-		groups := g.terms/groupLen + g.moves*(int(p.Steps)+1)
-		if most := groups * (f.layout.Factors() + 8); g.moves < 1 || g.terms < 1 || most > 34<<20 {
-			t.Errorf("%d rows: %d moves, %d terms, up to %d bytes", rows, g.moves, g.terms, most)
 		}
 	}
 }

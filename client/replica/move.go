@@ -74,29 +74,35 @@ func (r *Replica) flush() {
 func (r *Replica) move(x []float32) {
 	r.allocateScratch()
 	team := r.teamFor(uint64(len(x)) * uint64(len(r.terms)))
-	r.generator.eachTile(team, blocksOf(len(x), r.generator.tile), r.moveTask)
+	r.generator.eachTile(team, blocksOf(len(x), prng.BlockLen), r.moveTask)
 	r.moves, r.terms, r.coefs = r.moves[:0], r.terms[:0], r.coefs[:0]
 }
 
-// moveTile applies the pending moves to one tile, of one block or more.
-func (r *Replica) moveTile(worker, i int) {
-	at, n := i*r.tile, r.tile
+// moveBlock applies the pending moves to one block.
+func (r *Replica) moveBlock(worker, i int) {
+	at, n := i*prng.BlockLen, prng.BlockLen
 	b := parts{
-		i: at / prng.BlockLen, x: block(r.x, at, n), m: block(r.m, at, n),
-		control: block(r.control, at, n),
+		i: i, at: at, x: block(r.x, at, n), m: block(r.m, at, n), control: block(r.control, at, n),
+		server: r.server.Block(at, min(at+n, len(r.x))),
 	}
-	b.server = r.server.Block(at, at+len(b.x))
+	if l := r.moves[0].local; l != nil {
+		b.base, b.x, b.m, b.correction = b.x, block(l.X, at, n), block(l.M, at, n),
+			block(l.Correction, at, n)
+	}
+	r.moveTile(worker, &b)
+}
+
+// moveTile applies the pending moves to a tile. A local move is the only one.
+func (r *Replica) moveTile(worker int, b *parts) {
 	b.scratch = r.scratch[worker].of(len(b.x))
 	terms, coefs := r.terms, r.coefs
 	for j := range r.moves {
 		mv := &r.moves[j]
-		if l := mv.local; l != nil {
-			b.base, b.x, b.m, b.correction = b.x, block(l.X, at, n), block(l.M, at, n),
-				block(l.Correction, at, n)
-			r.step(&b, terms[:mv.terms], coefs, mv)
+		if mv.local != nil {
+			r.step(b, terms[:mv.terms], coefs, mv)
 			return
 		}
-		r.moveRound(&b, mv, terms, coefs)
+		r.moveRound(b, mv, terms, coefs)
 		terms = terms[mv.older+mv.steps*mv.terms:]
 		coefs = coefs[r.coefsOf(mv):]
 	}
@@ -111,9 +117,10 @@ func (r *Replica) coefsOf(mv *move) int {
 	return steps * len(r.basis)
 }
 
-// parts is one tile of each vector of the state, and scratch.
+// parts is one tile of each vector of the state, and scratch: a block, or with plan.LowRank one of
+// factors.tiles.
 type parts struct {
-	i             int // the first block
+	i, at         int // the number of the tile, and its first element
 	x, m, control []float32
 	server        server.State
 	base          []float32 // x at the start of the round
@@ -148,7 +155,7 @@ func (r *Replica) moveRound(b *parts, mv *move, terms []prng.Term, coefs []float
 	}
 	b.server.Move(&r.plan, mv.factor, b.x, b.base, b.v)
 	if tau > 0 {
-		trail := block(r.trail[(mv.round-1)%uint64(tau)], b.i*prng.BlockLen, prng.BlockLen)
+		trail := block(r.trail[(mv.round-1)%uint64(tau)], b.at, prng.BlockLen)
 		mathx.Sub(trail, b.x, b.base)
 	}
 }
@@ -175,7 +182,7 @@ func (r *Replica) step(b *parts, terms []prng.Term, coefs []float32, mv *move) {
 	if r.plan.Rule == plan.Momentum {
 		gain -= r.plan.Beta
 	}
-	r.segments.Each(b.i*prng.BlockLen, len(v), func(lo, hi int, span layout.Span) {
+	r.segments.Each(b.at, len(v), func(lo, hi int, span layout.Span) {
 		if eta := float32(mv.eta * span.Step); r.plan.Rule == plan.SGD {
 			mathx.Descend(b.x[lo:hi], eta, v[lo:hi])
 		} else {

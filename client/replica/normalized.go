@@ -53,7 +53,7 @@ func (r *Replica) meanSquare(round *wire.Round) float64 {
 // normalize applies a round to a block: with server_rule=normalized the server makes the only step.
 func (r *Replica) normalize(b *parts, mv *move, terms []prng.Term) {
 	r.sum(b.v, terms, nil, false, b.i)
-	r.segments.Each(b.i*prng.BlockLen, len(b.x), func(lo, hi int, span layout.Span) {
+	r.segments.Each(b.at, len(b.x), func(lo, hi int, span layout.Span) {
 		a := float64(float64(mv.eta) * float64(span.Step))
 		server.Step(&r.plan, b.x[lo:hi], b.server.Moment[lo:hi], b.v[lo:hi], a, mv.inverseRoot)
 	})

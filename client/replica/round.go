@@ -38,7 +38,7 @@ func (r *Replica) addScalars(n uint64, round *wire.Round, t scalarTransport) {
 	for i := range round.Terms {
 		terms += r.scalarsOf(round, &round.Terms[i])
 	}
-	if len(r.moves) == r.generator.moves || len(r.terms)+terms > r.generator.terms {
+	if len(r.moves) == maxMoves || len(r.terms)+terms > maxTerms {
 		r.flush()
 	}
 	r.measureRound(n, round)

@@ -13,10 +13,10 @@ import (
 // pool and given parameters, x holds the given ones.
 func (r *Replica) allocate(p *plan.Plan, runKey []byte, x []float32) {
 	r.plan, r.x, r.segments, r.runKey, r.keys = *p, x, layout.Of(p), runKey, prng.NewKeyring(runKey)
-	r.transport, r.generator, r.tile = transportOf(p), seeded, prng.BlockLen
+	r.transport, r.generator = transportOf(p), seeded
 	if p.Distribution == plan.LowRank {
 		r.factors = newFactors(p, &r.crew)
-		r.generator, r.tile = r.factors.generator(p), r.factors.tile
+		r.generator, r.moveTask = r.factors.generator(), r.moveFactored
 	}
 	vector := func(wanted bool) []float32 {
 		if !wanted {

@@ -8,6 +8,7 @@
 //
 //   - To apply the terms of a step, call [Layout.Load] once for its directions and [Sums.Set] once
 //     for its coefficients, and then [Layout.Sum] for each part of the vector.
+//     [Layout.Tiles] has the parts in which sums are fast, for [Layout.SumTile].
 //   - To probe along one direction, call [Layout.LoadOne] once, and then [Layout.Perturb],
 //     [Layout.PerturbPair], [Layout.Fill] or [Layout.Dot] for each part.
 //

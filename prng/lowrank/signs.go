@@ -11,7 +11,7 @@ import (
 const groupLen = 8
 
 // padding is the number of bytes after the last signs of a group that a kernel may read.
-const padding = 8
+const padding = 31
 
 // Signs holds the factors of directions, in groups of eight: a byte for each factor and group. The
 // zero value holds those of no direction. Its memory is used again.

@@ -98,17 +98,26 @@ func (t *halves) set(c *[groupLen]float32) {
 // or in calls of which all but the last have a multiple of eight. Sum panics if s and t do not have
 // the same number of groups.
 func (l *Layout) Sum(dst []float32, at int, s *Signs, t *Sums) {
+	t.check(s)
+	l.check(at, len(dst))
+	l.bands(at, len(dst), func(p piece, rows, width, off int) {
+		t.add(dst[off:off+rows*width], width, s, p)
+	})
+}
+
+// check panics if s and t do not have the same number of groups.
+func (t *Sums) check(s *Signs) {
 	if s.groups != len(t.tables)+len(t.halves) {
 		panic(lengthMismatch)
 	}
-	l.check(at, len(dst))
-	l.bands(at, len(dst), func(p piece, rows, width, off int) {
-		x := dst[off : off+rows*width]
-		t.addTables(x, width, s, p)
-		if len(t.halves) > 0 {
-			t.addHalves(x, width, s, p)
-		}
-	})
+}
+
+// add adds the sums of all groups to rows of width elements, from p on.
+func (t *Sums) add(x []float32, width int, s *Signs, p piece) {
+	t.addTables(x, width, s, p)
+	if len(t.halves) > 0 {
+		t.addHalves(x, width, s, p)
+	}
 }
 
 // noSign is the sign of the row of a segment that is no matrix.

@@ -3,7 +3,6 @@
 package lowrank
 
 import (
-	"encoding/binary"
 	"unsafe"
 
 	"github.com/zofl/zofl/internal/isa"
@@ -41,6 +40,30 @@ func (r *stripRoom) scratch() *stripScratch {
 	return (*stripScratch)(unsafe.Add(p, -uintptr(p)%lineLen))
 }
 
+// tileStrips is the number of strips of a tile. It is odd, so that the lines of a strip are in all
+// sets of the first cache.
+const tileStrips = 3
+
+// tileOf returns the shape of tiles of strips in a matrix, or zeros where strips do not pay.
+func tileOf(rows, columns, most int) (r, c int) {
+	if rows < leastRows || columns < stripLen || isa.Current() != isa.AVX2 {
+		return 0, 0
+	}
+	slabs := (rows + stripRows - 1) / stripRows
+	r = (rows + slabs - 1) / slabs
+	return r, stripLen * min(tileStrips, most/(r*stripLen))
+}
+
+// copyRows is copyEachRow.
+func copyRows(dst []float32, dstNext int, src []float32, srcNext, columns int) {
+	if columns%stripLen > 0 || isa.Current() < isa.AVX2 {
+		copyEachRow(dst, dstNext, src, srcNext, columns)
+		return
+	}
+	rows := (len(dst)-columns)/dstNext + 1
+	copyRowsAVX2(&dst[0], 4*dstNext, &src[0], 4*srcNext, rows, columns/stripLen)
+}
+
 // addStrips adds to rows of width elements all that it can in strips, and returns the number of
 // columns in these.
 func (t *Sums) addStrips(x []float32, width int, s *Signs, p piece) (columns int) {
@@ -56,33 +79,16 @@ func (t *Sums) addStrips(x []float32, width int, s *Signs, p piece) (columns int
 		for g := 0; g < len(t.halves); g += len(scratch.tables) {
 			groups := min(len(scratch.tables), len(t.halves)-g)
 			at := (len(t.tables) + g) * s.stride
-			for k := range groups {
-				scratch.setSigns(k, s.bytes[at+k*s.stride+p.a+p.row+r:][:n])
-			}
+			stripSignsAVX2(&scratch.signs[0], &s.bytes[at+p.a+p.row+r], s.stride, n, groups)
 			sums := (*[2][8]float32)(&t.halves[g])
 			for from := 0; from < columns; from += stripLen {
-				stripTablesAVX2(&scratch.tables[0], groups, &s.bytes[at+p.b+from], s.stride, sums)
+				stripTablesAVX2(&scratch.tables[0], groups, &s.bytes[at+p.b+p.from+from], s.stride, sums)
 				addStripAVX2(&x[r*width+from], 4*width, n, groups, &scratch.signs[0],
 					&scratch.tables[0])
 			}
 		}
 	}
 	return columns
-}
-
-// setSigns sets what addStripAVX2 takes for the rows of a group.
-func (scratch *stripScratch) setSigns(group int, signs []byte) {
-	const lows, highs = 0x0f0f0f0f0f0f0f0f, 0xf0f0f0f0f0f0f0f0
-	low, high := &scratch.signs[group][0], &scratch.signs[group][1]
-	i := 0
-	for ; i+8 <= len(signs); i += 8 {
-		w := binary.LittleEndian.Uint64(signs[i:])
-		binary.LittleEndian.PutUint64(low[i:], w&lows<<4)
-		binary.LittleEndian.PutUint64(high[i:], w&highs)
-	}
-	for ; i < len(signs); i++ {
-		low[i], high[i] = signs[i]<<4, signs[i]&0xf0
-	}
 }
 
 // addRows adds to columns elements of 1, 2 or 4 rows, stride elements apart.

@@ -1041,6 +1041,46 @@ DATA places<>+248(SB)/4, $0x00000007
 DATA places<>+252(SB)/4, $0x00000007
 GLOBL places<>(SB), RODATA|NOPTR, $256
 
+// func stripSignsAVX2(halves *[2][256]uint8, signs *uint8, next int, rows int, groups int)
+// Requires: AVX, AVX2
+TEXT ·stripSignsAVX2(SB), NOSPLIT, $0-40
+	MOVQ    halves+0(FP), AX
+	MOVQ    signs+8(FP), CX
+	MOVQ    next+16(FP), DX
+	MOVQ    rows+24(FP), BX
+	MOVQ    groups+32(FP), SI
+	VMOVDQU upperHalves<>+0(SB), Y0
+
+group:
+	XORQ DI, DI
+
+rows:
+	VMOVDQU (CX)(DI*1), Y2
+	VPSLLW  $0x04, Y2, Y1
+	VPAND   Y0, Y1, Y1
+	VPAND   Y0, Y2, Y2
+	VMOVDQU Y1, (AX)(DI*1)
+	VMOVDQU Y2, 256(AX)(DI*1)
+	ADDQ    $0x20, DI
+	CMPQ    DI, BX
+	JLT     rows
+	ADDQ    DX, CX
+	ADDQ    $0x00000200, AX
+	DECQ    SI
+	JNZ     group
+	VZEROUPPER
+	RET
+
+DATA upperHalves<>+0(SB)/4, $0xf0f0f0f0
+DATA upperHalves<>+4(SB)/4, $0xf0f0f0f0
+DATA upperHalves<>+8(SB)/4, $0xf0f0f0f0
+DATA upperHalves<>+12(SB)/4, $0xf0f0f0f0
+DATA upperHalves<>+16(SB)/4, $0xf0f0f0f0
+DATA upperHalves<>+20(SB)/4, $0xf0f0f0f0
+DATA upperHalves<>+24(SB)/4, $0xf0f0f0f0
+DATA upperHalves<>+28(SB)/4, $0xf0f0f0f0
+GLOBL upperHalves<>(SB), RODATA|NOPTR, $32
+
 // func addStripAVX2(dst *float32, stride int, rows int, groups int, signs *[2][256]uint8, tables *[2][16][16]float32)
 // Requires: AVX, MMX+
 TEXT ·addStripAVX2(SB), NOSPLIT, $0-48
@@ -1059,10 +1099,75 @@ row:
 	MOVQ       SI, R11
 	MOVQ       DI, R10
 	MOVQ       BX, R12
-	SUBQ       $0x02, R12
-	JL         last
+	CMPQ       R12, $0x08
+	JNE        one
+	MOVBLZX    (R11), R8
+	MOVBLZX    256(R11), R9
+	VMOVUPS    (R10)(R8*4), Y3
+	VADDPS     1024(R10)(R9*4), Y3, Y3
+	VADDPS     Y3, Y1, Y1
+	VMOVUPS    32(R10)(R8*4), Y3
+	VADDPS     1056(R10)(R9*4), Y3, Y3
+	VADDPS     Y3, Y2, Y2
+	MOVBLZX    512(R11), R8
+	MOVBLZX    768(R11), R9
+	VMOVUPS    2048(R10)(R8*4), Y3
+	VADDPS     3072(R10)(R9*4), Y3, Y3
+	VADDPS     Y3, Y1, Y1
+	VMOVUPS    2080(R10)(R8*4), Y3
+	VADDPS     3104(R10)(R9*4), Y3, Y3
+	VADDPS     Y3, Y2, Y2
+	MOVBLZX    1024(R11), R8
+	MOVBLZX    1280(R11), R9
+	VMOVUPS    4096(R10)(R8*4), Y3
+	VADDPS     5120(R10)(R9*4), Y3, Y3
+	VADDPS     Y3, Y1, Y1
+	VMOVUPS    4128(R10)(R8*4), Y3
+	VADDPS     5152(R10)(R9*4), Y3, Y3
+	VADDPS     Y3, Y2, Y2
+	MOVBLZX    1536(R11), R8
+	MOVBLZX    1792(R11), R9
+	VMOVUPS    6144(R10)(R8*4), Y3
+	VADDPS     7168(R10)(R9*4), Y3, Y3
+	VADDPS     Y3, Y1, Y1
+	VMOVUPS    6176(R10)(R8*4), Y3
+	VADDPS     7200(R10)(R9*4), Y3, Y3
+	VADDPS     Y3, Y2, Y2
+	MOVBLZX    2048(R11), R8
+	MOVBLZX    2304(R11), R9
+	VMOVUPS    8192(R10)(R8*4), Y3
+	VADDPS     9216(R10)(R9*4), Y3, Y3
+	VADDPS     Y3, Y1, Y1
+	VMOVUPS    8224(R10)(R8*4), Y3
+	VADDPS     9248(R10)(R9*4), Y3, Y3
+	VADDPS     Y3, Y2, Y2
+	MOVBLZX    2560(R11), R8
+	MOVBLZX    2816(R11), R9
+	VMOVUPS    10240(R10)(R8*4), Y3
+	VADDPS     11264(R10)(R9*4), Y3, Y3
+	VADDPS     Y3, Y1, Y1
+	VMOVUPS    10272(R10)(R8*4), Y3
+	VADDPS     11296(R10)(R9*4), Y3, Y3
+	VADDPS     Y3, Y2, Y2
+	MOVBLZX    3072(R11), R8
+	MOVBLZX    3328(R11), R9
+	VMOVUPS    12288(R10)(R8*4), Y3
+	VADDPS     13312(R10)(R9*4), Y3, Y3
+	VADDPS     Y3, Y1, Y1
+	VMOVUPS    12320(R10)(R8*4), Y3
+	VADDPS     13344(R10)(R9*4), Y3, Y3
+	VADDPS     Y3, Y2, Y2
+	MOVBLZX    3584(R11), R8
+	MOVBLZX    3840(R11), R9
+	VMOVUPS    14336(R10)(R8*4), Y3
+	VADDPS     15360(R10)(R9*4), Y3, Y3
+	VADDPS     Y3, Y1, Y1
+	VMOVUPS    14368(R10)(R8*4), Y3
+	VADDPS     15392(R10)(R9*4), Y3, Y3
+	VADDPS     Y3, Y2, Y2
+	JMP        next
 
-two:
+one:
 	MOVBLZX (R11), R8
 	MOVBLZX 256(R11), R9
 	VMOVUPS (R10)(R8*4), Y3
@@ -1071,30 +1176,10 @@ two:
 	VMOVUPS 32(R10)(R8*4), Y3
 	VADDPS  1056(R10)(R9*4), Y3, Y3
 	VADDPS  Y3, Y2, Y2
-	MOVBLZX 512(R11), R8
-	MOVBLZX 768(R11), R9
-	VMOVUPS 2048(R10)(R8*4), Y3
-	VADDPS  3072(R10)(R9*4), Y3, Y3
-	VADDPS  Y3, Y1, Y1
-	VMOVUPS 2080(R10)(R8*4), Y3
-	VADDPS  3104(R10)(R9*4), Y3, Y3
-	VADDPS  Y3, Y2, Y2
-	ADDQ    $0x00000400, R11
-	ADDQ    $0x00001000, R10
-	SUBQ    $0x02, R12
-	JGE     two
-
-last:
-	INCQ    R12
-	JNZ     next
-	MOVBLZX (R11), R8
-	MOVBLZX 256(R11), R9
-	VMOVUPS (R10)(R8*4), Y3
-	VADDPS  1024(R10)(R9*4), Y3, Y3
-	VADDPS  Y3, Y1, Y1
-	VMOVUPS 32(R10)(R8*4), Y3
-	VADDPS  1056(R10)(R9*4), Y3, Y3
-	VADDPS  Y3, Y2, Y2
+	ADDQ    $0x00000200, R11
+	ADDQ    $0x00000800, R10
+	DECQ    R12
+	JNZ     one
 
 next:
 	VMOVUPS Y1, (AX)
@@ -1103,6 +1188,45 @@ next:
 	INCQ    SI
 	DECQ    DX
 	JNZ     row
+	VZEROUPPER
+	RET
+
+// func copyRowsAVX2(dst *float32, dstNext int, src *float32, srcNext int, rows int, lines int)
+// Requires: AVX, MMX+
+TEXT ·copyRowsAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ dstNext+8(FP), CX
+	MOVQ src+16(FP), DX
+	MOVQ srcNext+24(FP), BX
+	MOVQ rows+32(FP), SI
+	MOVQ lines+40(FP), DI
+	MOVQ CX, R8
+	SHLQ $0x04, R8
+	ADDQ AX, R8
+	MOVQ BX, R9
+	SHLQ $0x04, R9
+	ADDQ DX, R9
+
+row:
+	XORQ R10, R10
+	MOVQ DI, R11
+
+line:
+	PREFETCHT0 (R9)(R10*1)
+	PREFETCHT0 (R8)(R10*1)
+	VMOVUPS    (DX)(R10*1), Y0
+	VMOVUPS    32(DX)(R10*1), Y1
+	VMOVUPS    Y0, (AX)(R10*1)
+	VMOVUPS    Y1, 32(AX)(R10*1)
+	ADDQ       $0x40, R10
+	DECQ       R11
+	JNZ        line
+	ADDQ       BX, DX
+	ADDQ       BX, R9
+	ADDQ       CX, AX
+	ADDQ       CX, R8
+	DECQ       SI
+	JNZ        row
 	VZEROUPPER
 	RET
 

@@ -53,12 +53,24 @@ func addFourAVX512(dst *float32, stride int, columns int, groups int, a *uint8, 
 //go:noescape
 func stripTablesAVX2(tables *[2][16][16]float32, groups int, b *uint8, bNext int, sums *[2][8]float32)
 
+// stripSignsAVX2 sets halves to those of the bytes at signs, one for each row. The bytes of the next
+// group are next bytes on. There must be 31 bytes after the last row's.
+//
+//go:noescape
+func stripSignsAVX2(halves *[2][256]uint8, signs *uint8, next int, rows int, groups int)
+
 // addStripAVX2 adds the sums of groups to 16 columns of rows, stride bytes apart, and makes each -0 a
 // +0 before. The rows' signs are at signs; the halves of sums that they select are at
 // tables.
 //
 //go:noescape
 func addStripAVX2(dst *float32, stride int, rows int, groups int, signs *[2][256]uint8, tables *[2][16][16]float32)
+
+// copyRowsAVX2 copies rows of so many times 16 elements. The next row is dstNext and srcNext
+// bytes on.
+//
+//go:noescape
+func copyRowsAVX2(dst *float32, dstNext int, src *float32, srcNext int, rows int, lines int)
 
 // positiveZerosAVX2 adds +0 to so many times eight elements of x: each -0 becomes +0.
 //

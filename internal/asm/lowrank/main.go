@@ -34,7 +34,9 @@ func main() {
 		addRows(m, "addFour", "four rows, stride bytes apart, of ", 4)
 	}
 	stripTables(narrow)
+	stripSigns()
 	addStrip()
+	copyRows()
 	positiveZeros()
 	Generate()
 }
