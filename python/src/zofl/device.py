@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, wait
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, SupportsFloat
@@ -50,7 +50,7 @@ class Result:
     digest: str  # of the state after it: equal on all devices
     ended: bool  # whether the run is over, and not only this device
     queries: int  # losses that the device evaluated
-    x: Any = None  # the model in the structure that the loss gets
+    x: Any = field(default=None, repr=False)  # the model in the structure that the loss gets
 
 
 class Device:

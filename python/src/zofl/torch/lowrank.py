@@ -141,30 +141,30 @@ def _writes(func: Function, kwargs: Any) -> bool:
     return name.endswith("_") or kwargs.get("out") is not None
 
 
-def _plus(y: Any, t: Any, a: Any) -> Any:
-    """y + t a^T, of all rows of y."""
+def _plus(y: Any, scale: float, t: Any, a: Any) -> Any:
+    """y + s t a^T, of all rows of y."""
     y = y.contiguous()
-    y.view(-1, y.shape[-1]).addr_(t.to(y.dtype), a.to(y.dtype))
+    y.view(-1, y.shape[-1]).addr_(t.to(y.dtype), a.to(y.dtype), alpha=scale)
     return y
 
 
-def _along(h: Any, b: Any, scale: float) -> Any:
-    """s times the product of each row of h with b."""
-    return h.reshape(-1, h.shape[-1]).mv(b.to(h.dtype)).mul_(scale)
+def _along(h: Any, b: Any) -> Any:
+    """The product of each row of h with b."""
+    return h.reshape(-1, h.shape[-1]).mv(b.to(h.dtype))
 
 
 def _linear(func: Function, input: Any, weight: Any, bias: Any = None) -> Any:
     if isinstance(input, Sheet) or not isinstance(weight, Sheet) or not weight.stands_for.apart:
         return NotImplemented
     w = weight.stands_for
-    return _plus(func(input, w.base, _values(bias)), _along(input, w.columns, w.scale), w.rows)
+    return _plus(func(input, w.base, _values(bias)), w.scale, _along(input, w.columns), w.rows)
 
 
 def _product(func: Function, input: Any, other: Any) -> Any:
     if isinstance(input, Sheet) or not other.stands_for.apart or other.dim() != 2:
         return NotImplemented
     w = other.stands_for
-    return _plus(func(input, w.base), _along(input, w.rows, w.scale), w.columns)
+    return _plus(func(input, w.base), w.scale, _along(input, w.rows), w.columns)
 
 
 def _product_and(func: Function, bias: Any, input: Any, other: Any) -> Any:
@@ -179,7 +179,7 @@ def _embedding(func: Function, input: Any, weight: Any, padding_idx: Any = None,
         return NotImplemented
     w = weight.stands_for
     y = func(input, w.base, padding_idx, max_norm, *more, **named)
-    return _plus(y, w.rows[input.reshape(-1)] * w.scale, w.columns)
+    return _plus(y, w.scale, w.rows[input.reshape(-1)], w.columns)
 
 
 def _convolution(func: Function, input: Any, weight: Any, bias: Any = None, *more: Any,
