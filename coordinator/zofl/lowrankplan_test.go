@@ -57,6 +57,37 @@ func TestPlanOfLowRank(t *testing.T) {
 	}
 }
 
+// TestPlanWithoutMatrices: where no tensor of a model is a matrix for rank 1, the plan says why.
+// Its remedies work.
+func TestPlanWithoutMatrices(t *testing.T) {
+	dir := t.TempDir()
+	small, many := filepath.Join(dir, "small.safetensors"), filepath.Join(dir, "many.safetensors")
+	writeModel(t, small, map[string][]uint64{"linear": {10, 40}, "bias": {10}})
+	shapes := map[string][]uint64{}
+	for i := range 513 {
+		shapes[fmt.Sprint("layer.", i)] = []uint64{33, 40}
+	}
+	writeModel(t, many, shapes)
+	for file, c := range map[string]struct {
+		says   string
+		remedy []string
+	}{
+		small: {"no tensor of " + small + " is a matrix of 64 rows and columns together",
+			[]string{"--set", "distribution=rademacher"}},
+		many: {"a plan has up to 512 matrices, and " + many + " has 513 tensors to train",
+			[]string{"--set", "distribution=lowrank", "--train", "layer.1*"}},
+	} {
+		args := []string{"plan", "--initial", file}
+		_, err := zofl(t, append(args, "--set", "distribution=lowrank")...)
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%v, want %q", err, c.says)
+		}
+		if out, err := zofl(t, append(args, c.remedy...)...); err != nil {
+			t.Errorf("%v: %v: %s", c.remedy, err, out)
+		}
+	}
+}
+
 // TestPlanOfManySegments: the tables of a plan are as narrow for many segments as for few.
 func TestPlanOfManySegments(t *testing.T) {
 	shapes := map[string][]uint64{}

@@ -127,15 +127,15 @@ func SetLayers(p *plan.Plan, text string) error {
 	return nil
 }
 
-// leastFactors is the least number of signs of a direction of rank 1 over a matrix. With fewer, two
+// LeastFactors is the least number of signs of a direction of rank 1 over a matrix. With fewer, two
 // directions are alike over the whole matrix too often.
-const leastFactors = 64
+const LeastFactors = 64
 
 // Rows returns the rows that a segment has with distribution=lowrank, given the sides of its
 // matrix. Rows returns 0 if the segment should be no matrix, because it has one row or column, or
 // too few signs.
 func Rows(rows, columns uint64) uint64 {
-	if rows < 2 || columns < 2 || rows+columns < leastFactors {
+	if rows < 2 || columns < 2 || rows+columns < LeastFactors {
 		return 0
 	}
 	return rows

@@ -609,6 +609,8 @@ def test_a_model_with_its_own_loss() -> None:
     assert abs(float(model.scale) - 2) < 0.1 and r.fun < r.fun0 / 10
     with pytest.raises(TypeError, match="the model returned no loss"):
         zofl.torch.minimize(None, Answering(), dataset=[{"x": 1.0}], progress=False)
+    with pytest.raises(TypeError, match="loss is missing: .* no mappings of names, but (list|tuple)"):
+        zofl.torch.minimize(None, Answering(), dataset=[(1.0, 2.0)], progress=False)
 
 
 def test_the_package_does_not_import_torch() -> None:

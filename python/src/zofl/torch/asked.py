@@ -115,6 +115,9 @@ class Measured(Asked):
 
 def own_loss(model: Any, batch: Any) -> Any:
     """The loss that a model of Hugging Face's transformers computes itself."""
+    if not isinstance(batch, Mapping):
+        raise ResultError(f"loss is missing: give loss=lambda model, batch: ..., as the dataset's "
+                          f"batches are no mappings of names, but {type(batch).__name__}")
     found = model(**batch)
     loss = found.get("loss") if isinstance(found, Mapping) else getattr(found, "loss", None)
     if loss is None:

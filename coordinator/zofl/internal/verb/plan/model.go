@@ -118,7 +118,22 @@ func (f *planFlags) matrices(p *plan.Plan) error {
 		s := &p.Segments[i]
 		s.Rows = cmp.Or(s.Rows, rows[s.Name])
 	}
-	return nil
+	return f.begins.someMatrix(p)
+}
+
+// someMatrix refuses a plan of directions of rank 1 in which no tensor of the file is a matrix.
+func (b *beginning) someMatrix(p *plan.Plan) error {
+	if slices.ContainsFunc(p.Segments, func(s plan.Segment) bool { return s.Rows > 0 }) {
+		return nil
+	}
+	why := fmt.Sprintf("no tensor of %s is a matrix of %d rows and columns together, as directions "+
+		"of rank 1 need", b.File, planfile.LeastFactors)
+	if n := len(b.Tensors); n > plan.MaxSegments {
+		why = fmt.Sprintf("a plan has up to %d matrices, and %s has %d tensors to train: choose some "+
+			"with --train", plan.MaxSegments, b.File, n)
+	}
+	return &plan.Error{Field: "distribution", Value: p.Distribution,
+		Remedy: why + "; or take distribution=rademacher"}
 }
 
 // rows returns the rows of a tensor as a matrix: the first axis against all others.
