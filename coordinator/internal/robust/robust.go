@@ -35,7 +35,7 @@ type Bounds struct {
 	count   int       // of these contributions
 	claim   float64   // likewise
 
-	together float64 // the sum of their lengths, see counted
+	together float64 // of candidates' losses: the sum of their lengths, see counted
 
 	middle []float64 // mean contribution of the closed round's roots, nil without one
 	reach  float64   // how far from it another may be
@@ -123,7 +123,9 @@ func (g *Bounds) Close() []Contribution {
 		g.agree()
 	}
 	g.watch()
-	g.sum()
+	if g.plan.Difference == plan.NoDifference {
+		g.sum()
+	}
 	g.claim = median.Lower(g.claims)
 	g.lengths, g.claims = g.lengths[:0], g.claims[:0]
 	return g.held
