@@ -90,7 +90,7 @@ func TestOneLiarOfCandidates(t *testing.T) {
 func lies(t *testing.T, lie func(float64) float64) {
 	for _, dim := range []int{6, 30} {
 		for _, members := range []int{3, 5, 10} {
-			fields := fmt.Sprintf("--dim %d --set members=%d --set quorum=%[2]d --set rounds=200",
+			fields := fmt.Sprintf("--dim %d --set members=%d --set quorum=%[2]d --set rounds=300",
 				dim, members)
 			p := readPlan(t, strings.Fields(fields)...)
 			var devices []objective.Objective
