@@ -46,3 +46,21 @@ func TestDrowned(t *testing.T) {
 		t.Errorf("it pauses again: %q", again)
 	}
 }
+
+// TestNoWiderOnALine: with one parameter the first sigma stays, however far the candidates' losses
+// spread.
+func TestNoWiderOnALine(t *testing.T) {
+	const sigma = 0.125
+	for dim, want := range map[uint64]float64{1: 0, 2: widest * sigma} {
+		at := &runlog.Position{Plan: plan.Plan{ProbeFields: plan.ProbeFields{Perturbations: 4}}}
+		at.Plan.Dim, at.Plan.StepSize, at.Plan.MaxScalar = dim, sigma, 1e6
+		body := &wire.Round{Round: 1, Perturbations: 4, Terms: []wire.Term{
+			{Scalars: at.Plan.TermPrecision().Append(nil, 0, 1, 2, 3)}}}
+		l := New(at)
+		l.Bent(Bend{Curve: 2})
+		l.Next(at, body, nil)
+		if l.wider != want {
+			t.Errorf("%d parameters: sigma %v, want %v", dim, l.wider, want)
+		}
+	}
+}
