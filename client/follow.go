@@ -26,6 +26,10 @@ func (c *Client) hear(ctx context.Context) (next, error) {
 	}
 	if a.State == wire.Paused && a.head.Last < c.follower.N() {
 		// The log may have lost records of which this device has the last copy: wait for the operator.
+		// Who paused the run may not know of them.
+		if a.Epoch > c.follower.Epoch() && c.cfg.Passive == nil {
+			c.rejoin()
+		}
 		p := Progress{State: Paused, Reason: a.Reason}
 		return telling(p, (*Client).hear)
 	}

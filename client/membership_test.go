@@ -167,6 +167,13 @@ func TestPausedOnShorterLog(t *testing.T) {
 		if p := d.now(); p.State != client.Paused || p.Reason != "the log was lost" {
 			t.Errorf("progress %+v, want a pause and why", p)
 		}
+		for range 60 { // whoever paused the run need not know what the log lacks
+			pass(time.Second)
+			h.announce(func(a *wire.Announcement) {
+				a.State, a.N, a.Reason = wire.Paused, 2, "the step is wrong"
+			})
+		}
+		h.holdsOn(d, had)
 		h.silent()
 		for range 4 {
 			h.announce()

@@ -100,6 +100,50 @@ func TestLogSetBack(t *testing.T) {
 	}
 }
 
+// A log that was set back to an operator's pause says both, and a resume of the operator's pause
+// keeps what devices have.
+func TestLogSetBackWhilePaused(t *testing.T) {
+	k := newKitchen(t)
+	k.startDevice("a")
+	k.startDevice("b")
+	k.reach(8)
+	s, err := k.ask("pause", "--reason", "the step is wrong")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, by := s.N, s.By
+	if err := k.lead.stop(); err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(k.dir, "copy")
+	if err := os.CopyFS(copied, os.DirFS(k.log)); err != nil {
+		t.Fatal(err)
+	}
+	k.lead = k.leads()
+	k.paused(kept)
+	if _, err := k.ask("resume"); err != nil {
+		t.Fatal(err)
+	}
+	k.reach(kept + 20)
+	k.setBack(copied)
+
+	await.That(t, "the status says why a resume will not do", func() bool {
+		s, err := k.ask("status")
+		return err == nil && s.By == by && strings.HasPrefix(s.Reason, "the step is wrong; ") &&
+			strings.Contains(s.Reason, fmt.Sprintf("the log ends with record %d", kept))
+	})
+	if _, err := k.ask("resume"); err != nil {
+		t.Fatal(err)
+	}
+	if why := k.paused(kept); strings.Contains(why, "step") || !strings.Contains(why, "has record") {
+		t.Errorf("after the first resume the run is paused because %q", why)
+	}
+	if _, err := k.ask("resume"); err != nil {
+		t.Fatal(err)
+	}
+	k.reach(kept + 5)
+}
+
 // The log was set back while no device was there, and has gone on with others since. A device that
 // returns says so, though it has fewer records by now, and keeps them. Once a person has accepted
 // the loss, nobody is asked again.

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 
+	"github.com/zofl/zofl/coordinator/report"
 	"github.com/zofl/zofl/coordinator/runlog"
 	"github.com/zofl/zofl/wire"
 )
@@ -17,10 +18,14 @@ type claims struct {
 	loss   uint64 // Config.AcceptLoss
 	began  uint64 // the log's last record when this coordinator began
 	waived bool   // a person resumed a run that a claim had paused
+
+	// next is the pause that follows the present one, which has another reason; nil: none does.
+	next *runlog.Pause
 }
 
 // ahead says whether a joining device has to wait because it has records of this run that the log
-// lacks. If the device has to wait, ahead pauses the run.
+// lacks. If the device has to wait, ahead pauses the run, or says that the run pauses again once a
+// person has ended the present pause.
 func (c *Core) ahead(id string, k *wire.Known) bool {
 	claim := runlog.Claim{N: k.N, Tip: k.Tip}
 	switch {
@@ -39,7 +44,32 @@ func (c *Core) ahead(id string, k *wire.Known) bool {
 	case was.Claim != nil && was.Claim.N < k.N: // more is lost than was said
 		c.halt.Pause = p
 		c.decide()
+	case was.Claim == nil && (c.claims.next == nil || c.claims.next.Claim.N < k.N):
+		c.claims.next = p
+		c.emitEvent(report.Event{Kind: report.RunPaused, Reason: c.why()})
 	}
+	return true
+}
+
+// also returns what a status adds to the reason of a pause while a claim waits behind that pause.
+func (l *claims) also() string {
+	if l.next == nil {
+		return ""
+	}
+	return "; `zofl resume` pauses the run again: " + l.next.Reason
+}
+
+// pauseNext pauses the run because of the claim that waited behind the pause that a person has
+// ended, and says whether there was one. Otherwise the run could bury the lost records under new
+// ones before the device asks again.
+func (c *Core) pauseNext() bool {
+	p := c.claims.next
+	c.claims.next = nil
+	if p == nil || c.holds(*p.Claim) {
+		return false
+	}
+	c.emitEvent(report.Event{Kind: report.RunResumed})
+	c.pauseFor(p)
 	return true
 }
 

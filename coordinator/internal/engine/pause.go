@@ -34,7 +34,7 @@ func (c *Core) why() string {
 	case c.next.trouble != "":
 		return c.next.trouble
 	case c.halt.Pause != nil:
-		return c.halt.Pause.Reason
+		return c.halt.Pause.Reason + c.claims.also()
 	}
 	return c.halt.shortage.Reason
 }
@@ -101,6 +101,9 @@ func (c *Core) resume() {
 	}
 	c.waive()
 	c.halt.Pause = nil
+	if c.pauseNext() {
+		return
+	}
 	c.decide()
 	if c.next.trouble != "" {
 		return // told once the log has the record
