@@ -32,7 +32,6 @@ type Lead struct {
 	again []float64 // of the open round
 	// scalars has those of the open round's contributions, one contribution after another.
 	scalars []float32
-	loss    float64 // the mean of the round's least losses, once its body is complete
 	known
 	asked bool // for what follows from the last round
 }
@@ -89,16 +88,15 @@ func (l *Lead) Add(scalars []float32, rest []byte) {
 // Bent takes what the losses that found the first sigma tell besides.
 func (l *Lead) Bent(b Bend) { l.bend = b }
 
-// Measured puts the losses of the candidate that the record ranks best in place of each device's
+// Compare puts the losses of the candidate that the record ranks best in place of each device's
 // least: where devices want different models, each has a far candidate that is better for itself
-// than any can be for all, and least losses rise while such a fleet learns. It returns what the
-// mean rises by.
-func (l *Lead) Measured(at *runlog.Position, body *wire.Round, losses []float32) (by float32) {
-	l.loss = mean(losses)
-	n, means := int(body.Perturbations), at.Plan.TermPrecision().Read(body.Terms[0].Scalars, 1,
-		int(body.Perturbations))
+// than any can be for all, and least losses rise while such a fleet learns. The best candidate of
+// the first round may be lucky.
+func (l *Lead) Compare(body *wire.Round, losses []float32) (rise float32, luck float64) {
+	n, means := int(body.Perturbations), l.means(body)
+	l.level.follow(mean(losses), means)
 	if len(losses) == 0 || len(l.scalars) != n*len(losses) { // sums alone are known
-		return 0
+		return 0, l.level.spread
 	}
 	var least, same loss.Mean
 	best := slices.Index(means, slices.Min(means))
@@ -107,8 +105,14 @@ func (l *Lead) Measured(at *runlog.Position, body *wire.Round, losses []float32)
 		losses[i] = min(v+l.scalars[n*i+best], math.MaxFloat32)
 		same.Add(losses[i], 1)
 	}
-	bounded := at.Plan.ClaimBound > 0
-	return same.Over(uint64(len(losses)), bounded) - least.Over(uint64(len(losses)), bounded)
+	bounded := l.at.Plan.ClaimBound > 0
+	rise = same.Over(uint64(len(losses)), bounded) - least.Over(uint64(len(losses)), bounded)
+	return rise, l.level.spread
+}
+
+// means returns the mean scalars of a round.
+func (l *Lead) means(body *wire.Round) []float32 {
+	return l.at.Plan.TermPrecision().Read(body.Terms[0].Scalars, 1, int(body.Perturbations))
 }
 
 // mean returns the mean of losses, whatever their order.
@@ -122,9 +126,8 @@ func mean(losses []float32) (sum float64) {
 // Next follows a round whose body is complete, and returns its step.
 func (l *Lead) Next(at *runlog.Position, body *wire.Round, _ []float32) float32 {
 	p := &at.Plan
-	scalars := p.TermPrecision().Read(body.Terms[0].Scalars, 1, int(body.Perturbations))
+	scalars := l.means(body)
 	l.noise.follow(scalars, l.again, float64(p.Perturbations), most(p.Perturbations))
-	l.level.follow(l.loss, scalars)
 	if l.bend.Curve > 0 && p.Dim > 1 { // on a line no direction is orthogonal, and short ones mislead
 		l.wider = l.bend.wider(scalars, float64(p.StepSize), float64(p.MaxScalar))
 		l.bend = Bend{}
@@ -132,9 +135,6 @@ func (l *Lead) Next(at *runlog.Position, body *wire.Round, _ []float32) float32 
 	l.asked = false
 	return p.StepSize
 }
-
-// Luck implements [policy.Luck].
-func (l *Lead) Luck() float64 { return l.level.spread }
 
 // Moved follows the log.
 func (l *Lead) Moved(_ []byte, r wire.Record) {

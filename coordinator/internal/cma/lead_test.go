@@ -9,8 +9,8 @@ import (
 	"github.com/zofl/zofl/wire"
 )
 
-// TestMeasured: people, and the watch, see the loss of the candidate that is best for all devices.
-func TestMeasured(t *testing.T) {
+// TestCompare: people, and the watch, see the loss of the candidate that is best for all devices.
+func TestCompare(t *testing.T) {
 	at := &runlog.Position{Plan: plan.Plan{ProbeFields: plan.ProbeFields{Perturbations: 3}}}
 	means := []float32{5, 2, 3}
 	body := &wire.Round{Perturbations: 3, Terms: []wire.Term{
@@ -20,15 +20,15 @@ func TestMeasured(t *testing.T) {
 	l.Add([]float32{8, 0, 6}, nil)
 	l.Add([]float32{2, 4, 0}, nil)
 	losses, want := []float32{1, 10}, []float32{1 + 0, 10 + 4}
-	if by := l.Measured(at, body, losses); by != 2 || !slices.Equal(losses, want) {
-		t.Errorf("losses %v, which rise by %v; want %v and 2", losses, by, want)
+	if by, luck := l.Compare(body, losses); by != 2 || luck != 1 || !slices.Equal(losses, want) {
+		t.Errorf("losses %v, which rise by %v, luck %v; want %v, 2 and 1", losses, by, luck, want)
 	}
 	for _, losses := range [][]float32{nil, {1, 10}} { // of no device, and of a sum
 		l := New(at)
 		l.Open(3)
 		kept := slices.Clone(losses)
-		if by := l.Measured(at, body, losses); by != 0 || !slices.Equal(losses, kept) {
-			t.Errorf("%v: rise by %v to %v", kept, by, losses)
+		if by, luck := l.Compare(body, losses); by != 0 || luck != 1 || !slices.Equal(losses, kept) {
+			t.Errorf("%v: rise by %v to %v, luck %v", kept, by, losses, luck)
 		}
 	}
 }

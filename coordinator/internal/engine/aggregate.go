@@ -54,16 +54,15 @@ func (c *Core) body() *wire.Round {
 		Phase:         r.phase,
 	}
 	c.fill(body)
-	if c.policy.Law != nil {
-		r.rise = c.policy.Law.Measured(&c.Position, body, r.losses)
+	if c.policy.Losses != nil {
+		rise, luck := c.policy.Losses.Compare(body, r.losses)
+		r.rise = rise
+		c.watch.Lucky(luck)
 	}
 	c.observe()
 	if c.policy.Law != nil {
-		body.StepSize = c.policy.Law.Next(&c.Position, body, c.round.losses)
+		body.StepSize = c.policy.Law.Next(&c.Position, body, r.losses)
 		r.step = body.StepSize
-		if c.policy.Luck != nil {
-			c.watch.Lucky(c.policy.Luck.Luck())
-		}
 	}
 	return body
 }

@@ -27,7 +27,7 @@ type round struct {
 	perturbations uint32
 	scalars       int          // of a contribution
 	losses        []float32    // of contributions
-	rise          float32      // of their mean, see policy.Law
+	rise          float32      // of their mean, see policy.Losses
 	choice        report.Event // with groups=auto: what follows from it, if Survey.Why says so
 	lost          string       // secure aggregation: the step in which the last attempt was lost
 }

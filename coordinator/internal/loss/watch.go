@@ -120,10 +120,10 @@ func (w *Watch) Observe(diverge float64, n uint64, reports []float32) (diverged 
 	return diverge > 0 && (w.blewUp(diverge) || w.drifted(diverge))
 }
 
-// Lucky takes how far the least of the candidates' losses in the round that was observed last is
-// below a usual one.
+// Lucky takes how far the least of the candidates' losses in the round that comes next is below a
+// usual one.
 func (w *Watch) Lucky(least float64) {
-	if w.rounds == 1 {
+	if w.rounds == 0 {
 		w.luck = least
 	}
 }

@@ -70,10 +70,10 @@ func TestLossWatchOfCandidates(t *testing.T) {
 		var w Watch
 		got := 0
 		for i, loss := range c.losses {
+			w.Lucky(c.luck * float64(i+1)) // later rounds do not count
 			if w.Observe(1, uint64(i+1), slices.Repeat([]float32{loss}, 10)) && got == 0 {
 				got = i + 1
 			}
-			w.Lucky(c.luck * float64(i+1)) // later rounds do not count
 		}
 		if got != c.want {
 			t.Errorf("%v, luck %v: diverged in round %d, want %d", c.losses, c.luck, got, c.want)

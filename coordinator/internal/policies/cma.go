@@ -13,7 +13,7 @@ import (
 // evolves adds the policies of server_rule=cma.
 func evolves(s *policy.Set, at *runlog.Position) {
 	lead := cma.New(at)
-	s.Law, s.Requests, s.Luck, s.Knows = lead, lead, lead, append(s.Knows, lead)
+	s.Law, s.Requests, s.Losses, s.Knows = lead, lead, lead, append(s.Knows, lead)
 	s.Surveys = append(s.Surveys, &firstSigma{at, lead})
 }
 

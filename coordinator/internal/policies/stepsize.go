@@ -98,9 +98,6 @@ func (l *law) Add(_ []float32, rest []byte) {
 	}
 }
 
-// Measured changes nothing: devices report the loss of the model.
-func (l *law) Measured(*runlog.Position, *wire.Round, []float32) float32 { return 0 }
-
 func (l *law) Next(at *runlog.Position, body *wire.Round, losses []float32) float32 {
 	past := stepsize.Past{Step: at.LastStep.Size, Round: at.LastStep.Round,
 		Factor: at.Squares.Factor(l.plan, body.Round, body.Terms)}

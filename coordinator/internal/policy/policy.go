@@ -25,9 +25,9 @@ type Set struct {
 	Law     Law
 	// Requests is not nil only with a Law.
 	Requests Requests
-	// Luck is not nil only with a Law.
-	Luck  Luck
-	Knows []Knowledge // nil: the run's records depend on nothing but records and contributions
+	// Losses is not nil only with a Law. nil: devices report the loss of the model.
+	Losses Losses
+	Knows  []Knowledge // nil: the run's records depend on nothing but records and contributions
 }
 
 // Members are the members of a run as the engine sees them.
@@ -95,19 +95,17 @@ type Law interface {
 	Announce(a *wire.Announcement)
 	// Add takes the scalars of a contribution, and the bytes after them.
 	Add(scalars []float32, rest []byte)
-	// Measured replaces the losses of a round, in the order of Add, by those that show whether the run
-	// diverges, and returns what the mean that people see rises by. The body is complete except for
-	// the step.
-	Measured(at *runlog.Position, body *wire.Round, losses []float32) (by float32)
 	// Next returns the step of a round whose body is complete except for the step.
 	Next(at *runlog.Position, body *wire.Round, losses []float32) float32
 	Follower // a rollback has it forget everything that is not in the log
 }
 
-// Luck says how far the least loss of a round's candidates is below a usual one.
-type Luck interface {
-	// Luck is asked after [Law.Next].
-	Luck() float64
+// Losses are those of a run whose devices report the least loss of some candidates.
+type Losses interface {
+	// Compare replaces the losses of a round, in the order of [Law.Add], by losses that compare with
+	// those of other rounds. It returns what the mean that people see rises by, and how far luck may
+	// have lowered the losses. The body is complete except for the step, and [Law.Next] comes after.
+	Compare(body *wire.Round, losses []float32) (rise float32, luck float64)
 }
 
 // Requests are what a policy asks for as an operator does.
