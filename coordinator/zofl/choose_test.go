@@ -93,6 +93,7 @@ func TestPlanEvaluations(t *testing.T) {
 		{"--dim 6 --seconds NaN --loss-seconds 1", "--seconds NaN", "above 0"},
 		{"--dim 6 --loss-seconds 1e9", "deadline", "shorter loss"},
 		{file + " --noise", "--noise", "begin a new plan"},
+		{"--dim 6 --noise 0.01", "0.01", "take no value"},
 		{file + " --preset zofl --unlike", "--preset", "--unlike"},
 		{"--fields --evaluations 300", "--evaluations", "--fields"},
 		{"--dim 6 --seconds 9 --loss-seconds 3 --preset zofl", "evaluations = 3"},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -121,9 +122,8 @@ With --secret only devices have the model: give each the key file, not over the 
 func (f *planFlags) check(cmd *cobra.Command, args []string) error {
 	newPlan := []string{"preset", "run", "dim", "noise", "unlike"}
 	other := cli.Given(cmd, append(newPlan, "set", "best", "patience", "segments", "initial", "train",
-		"epsilon", "liars",
-		"secret", "trust-coordinator", "write", "flat", "explain", "id-length", "evaluations",
-		"seconds", "loss-seconds", "noise", "unlike")...)
+		"epsilon", "liars", "secret", "trust-coordinator", "write", "flat", "explain", "id-length",
+		"evaluations", "seconds", "loss-seconds")...)
 	switch {
 	case len(args) > 1:
 		return cli.Usage(fmt.Errorf("%d files: name one plan", len(args)))
@@ -136,6 +136,8 @@ func (f *planFlags) check(cmd *cobra.Command, args []string) error {
 		return cli.Usage(errors.New("--flat says how --write stores the plan: give --write FILE too"))
 	case f.explain && f.asJSON:
 		return cli.Usage(errors.New("--explain and --json: give only one"))
+	case len(args) == 1 && isNumber(args[0]) && (f.known.Noise || f.known.Unlike):
+		return cli.Usage(fmt.Errorf("%s: --noise and --unlike take no value: leave it out", args[0]))
 	case len(args) == 1 && len(cli.Given(cmd, newPlan...)) > 0:
 		return cli.Usage(fmt.Errorf("%s and %s: these flags begin a new plan, and the file is one: "+
 			"leave out either; --set changes fields of the file's plan", args[0],
@@ -156,6 +158,12 @@ func (f *planFlags) check(cmd *cobra.Command, args []string) error {
 		return cli.Usage(fmt.Errorf("--id-length %d: give 1 to %d", f.idLen, plan.MaxName))
 	}
 	return f.checkKnown(cmd)
+}
+
+// isNumber returns whether an argument is a number, and so hardly the name of a file.
+func isNumber(s string) bool {
+	_, err := strconv.ParseFloat(s, 64)
+	return err == nil
 }
 
 // sets returns whether a setting is of a field.
