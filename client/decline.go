@@ -14,6 +14,10 @@ import (
 func (c *Client) decline(ctx context.Context, a *arrival, fault error) (Progress, error) {
 	r := wire.Reply{Kind: wire.Decline, N: a.N, Tip: c.follower.Replica().Hash().Tip(),
 		Reason: reasonOf(fault)}
+	if stuck := c.prober.Stuck(); stuck > 0 && errors.Is(fault, errDeadline) {
+		fault = fmt.Errorf("%w, and see whether the loss hangs: a call had not returned after %v", fault,
+			stuck)
+	}
 	if r.Reason == wire.DeclineTime {
 		fault = fmt.Errorf("%w; deadline is %d ms", fault, c.follower.Plan().Deadline)
 	}

@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"runtime"
 	"strings"
@@ -131,6 +132,30 @@ func TestFaultyLoss(t *testing.T) {
 	}
 }
 
+// An objective that other code computes says while that code owes an earlier answer. The device
+// declines as it does while a callback in Go hangs, and its Run does not end.
+func TestObjectiveOwes(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		h, o := newHost(t, testPlan(small)), newMoody(t)
+		o.mood = func(context.Context, []float32) (float64, error) {
+			return 0, fmt.Errorf("%w: asked a minute ago", objective.ErrBusy)
+		}
+		d := h.device("d0", o)
+		for range 3 {
+			h.announce()
+			h.declines(wire.DeclineBusy)
+			if p := d.now(); p.Err == nil || !strings.Contains(p.Err.Error(), "asked a minute ago") {
+				t.Errorf("progress %+v, want what the objective says", p)
+			}
+			h.commit()
+		}
+		o.mood = nil
+		h.round()
+		h.announce()
+		h.agrees(d, h.last())
+	})
+}
+
 // If a loss, evaluator or sampler panics in a later query, or writes into its arguments, the state
 // does not change.
 func TestLossWritesIntoParameters(t *testing.T) {
@@ -185,6 +210,9 @@ func TestHangingLoss(t *testing.T) {
 		h.silent()
 		pass(30 * time.Second)
 		h.declines(wire.DeclineTime)
+		if p := d.now(); p.Err == nil || !strings.Contains(p.Err.Error(), "see whether the loss hangs") {
+			t.Errorf("progress %+v, want both causes", p)
+		}
 		for range 3 {
 			h.commit()
 			h.announce()

@@ -17,6 +17,7 @@ package objective
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -112,6 +113,11 @@ type Work struct {
 	Gradients uint64        // calls of Gradient or Slope; if not 0, they replace the queries
 	Left      time.Duration // until the round closes; with late work, until the work no longer counts
 }
+
+// ErrBusy says that the code behind an objective, such as a program, has not answered an earlier
+// call, whose round is over. A device declines the round if its objective returns an error that
+// matches ErrBusy. The device may be asked again at once.
+var ErrBusy = errors.New("an earlier call has not returned")
 
 // A Batch names a minibatch. In one local step, the runtime asks for all losses on the same
 // minibatch, for all perturbations and both sides of each difference. To draw the same minibatch

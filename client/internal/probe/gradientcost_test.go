@@ -39,10 +39,13 @@ func TestPaceOfGradients(t *testing.T) {
 			time.Now().Add(time.Second)); err != nil {
 			t.Errorf("losses: %v", err)
 		}
+		if s.c.Stuck() != 0 {
+			t.Errorf("stuck for %v, want a gradient that is slow", s.c.Stuck())
+		}
 		o.takes, o.hangs = time.Hour, true
 		over := errors.New("over")
 		ctx, cancel := context.WithCancelCause(s.ctx)
-		time.AfterFunc(time.Minute, func() { cancel(over) })
+		time.AfterFunc(2*time.Minute, func() { cancel(over) })
 		if _, err := s.run(ctx); err != over {
 			t.Errorf("got %v, want %v", err, over)
 		}
@@ -55,11 +58,17 @@ func TestPaceOfGradients(t *testing.T) {
 		}
 		<-time.After(time.Hour)
 		synctest.Wait()
+		err := s.c.Ready(t.Context(), 3, one, time.Now().Add(time.Second))
+		if err == nil || !strings.Contains(err.Error(), "or hangs: a call had not returned after 2m0s") {
+			t.Errorf("after a call that may have hung: %v", err)
+		}
 		o.takes = 0
 		if err := s.c.Ready(t.Context(), 3, one, time.Now().Add(time.Hour)); err != nil {
 			t.Errorf("after the call: %v", err)
 		}
-		s.step(t)
+		if s.step(t); s.c.Stuck() != 0 {
+			t.Errorf("stuck for %v after a call that was quick", s.c.Stuck())
+		}
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/zofl/zofl/client/internal/isolate"
+	"github.com/zofl/zofl/client/objective"
 )
 
 // errGivenUp ends an abandoned job. Nobody reads this error.
@@ -69,6 +70,11 @@ func (q *query) revoke() {
 type refusal struct{ error }
 
 func (r refusal) Unwrap() error { return r.error }
+
+// An owing says that the code behind the app's loss owes an earlier answer.
+type owing struct{ error }
+
+func (owing) Is(target error) bool { return target == ErrBusy }
 
 // Failed says whether an error of [Prober.Run] or [Prober.Survey] is that of the app's code: an
 // error that the code returned, a panic, or the end of its goroutine. A loss that is not finite is
@@ -174,6 +180,9 @@ func (q *query) leave(err error) error {
 		q.meter.gaveUp(took, q.queries)
 		return context.Cause(q.ctx)
 	case err != nil:
+		if errors.Is(err, objective.ErrBusy) {
+			return owing{err}
+		}
 		return refusal{q.blame(err)}
 	}
 	q.prober.answered = true

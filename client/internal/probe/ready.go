@@ -47,12 +47,22 @@ func (p *Prober) Ready(ctx context.Context, n uint64, calls Calls, closes time.T
 		took := p.measured(calls.Queries) + p.gradients.measured(calls.Gradients)
 		p.doubt()
 		p.gradients.doubt()
+		slow := ErrSlow
+		if stuck := p.Stuck(); stuck > 0 {
+			slow = fmt.Errorf("%w, or hangs: a call had not returned after %v", ErrSlow, stuck)
+		}
 		return fmt.Errorf("%w: %v take %v, %v are left: raise deadline, or make the loss quicker",
-			ErrSlow, calls, took.Round(time.Millisecond), left.Round(time.Millisecond))
+			slow, calls, took.Round(time.Millisecond), left.Round(time.Millisecond))
 	}
 	return p.mayWork(ctx, objective.Work{
 		N: n, Queries: calls.Queries, Gradients: calls.Gradients, Left: left,
 	})
+}
+
+// Stuck returns after which time the device gave up the last call of the app's objective, if that
+// call was the first or took much longer than usual, so that it may hang; 0: it was not.
+func (p *Prober) Stuck() time.Duration {
+	return max(p.meter.stuck, p.gradients.stuck).Round(time.Millisecond)
 }
 
 // mayWork asks the app's policy.

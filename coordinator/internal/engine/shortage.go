@@ -52,6 +52,7 @@ func (c *Core) returned() {
 // reopen asks devices again. The run makes only one attempt, unless enough devices seem to be
 // present. If too few devices are present, reopen makes rounds wait once more for silent devices.
 func (c *Core) reopen() {
+	c.halt.shortage.Cause = c.cause() // devices may have declined since, and know more now
 	c.halt.shortage.Waits, c.announcer.on = false, false
 	c.cohort.Crowd.Sweep(c.now)
 	c.round.tries = 0

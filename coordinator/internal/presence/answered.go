@@ -66,9 +66,9 @@ func (a *Answers) Set(m Device, bit uint8) {
 
 // cures are what a person can do about declines, by their reason.
 var cures = map[wire.DeclineReason]string{
-	wire.DeclineTime:     "raise deadline",
+	wire.DeclineTime:     "raise deadline, unless their loss hangs",
 	wire.DeclineLoss:     "their logs say why",
-	wire.DeclineBusy:     "their loss hangs",
+	wire.DeclineBusy:     "their loss has not returned: it hangs, or raise deadline",
 	wire.DeclineTooLarge: "`zofl change mu=auto`, or a longer mu",
 }
 

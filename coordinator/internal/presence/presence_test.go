@@ -188,7 +188,8 @@ func TestWhy(t *testing.T) {
 	reasons := make([]uint32, wire.DeclineLeaving+1)
 	reasons[wire.DeclinePolicy], reasons[wire.DeclineTime] = 1, 3
 	a := Answers{Declines: 4}
-	if got := a.Why(reasons); got != "; 4 declined: 1 policy, 3 time (raise deadline)" {
+	want := "; 4 declined: 1 policy, 3 time (raise deadline, unless their loss hangs)"
+	if got := a.Why(reasons); got != want {
 		t.Errorf("%q", got)
 	}
 	clear(reasons)

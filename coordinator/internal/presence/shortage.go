@@ -19,7 +19,7 @@ type Shortage struct {
 	Since   uint64
 	RetryAt uint64
 	Reason  string
-	Cause   string // why devices declined, when first some did; "": none did
+	Cause   string // why devices declined; "": none did
 }
 
 // Wait begins another pause.

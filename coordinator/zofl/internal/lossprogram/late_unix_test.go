@@ -10,11 +10,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/zofl/zofl/client/objective"
 	"github.com/zofl/zofl/coordinator/zofl/internal/await"
 )
 
 // TestLate: an answer that comes after its round does not count as the answer to the next request.
+// Until it comes, the device hears that the program owes it.
 func TestLate(t *testing.T) {
 	dir := t.TempDir()
 	once, pipe := filepath.Join(dir, "once"), filepath.Join(dir, "pipe")
@@ -37,6 +40,11 @@ func TestLate(t *testing.T) {
 	}()
 	if _, err := ask(ctx, p); err == nil {
 		t.Fatal("no error from an answer that comes too late")
+	}
+	next, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := ask(next, p); !errors.Is(err, objective.ErrBusy) {
+		t.Errorf("before the answer: %v, want %v", err, objective.ErrBusy)
 	}
 	if err := os.WriteFile(pipe, nil, 0o600); err != nil { // now it answers
 		t.Fatal(err)

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/zofl/zofl/client/objective"
 )
 
 // longestLine bounds an answer, in bytes.
@@ -24,6 +26,7 @@ type talk struct {
 	reports  *reports
 
 	owed    atomic.Bool // the program owes an answer
+	asked   time.Time   // when the last request was sent
 	late    bool        // a request ended before its answer came: ignore the answer
 	overdue *time.Timer // ends the program when a late answer does not come
 	answers chan string
@@ -103,10 +106,15 @@ func (t *talk) fail(why error) {
 	})
 }
 
-// free waits until the program owes no answer. Only then may the shared file change.
+// free waits until the program owes no answer. Only then may the shared file change. free waits for
+// a quarter of the time that is left, as the device does for a callback in Go.
 func (t *talk) free(ctx context.Context) error {
 	if !t.late {
 		return nil
+	}
+	var busy <-chan time.Time
+	if end, ok := ctx.Deadline(); ok {
+		busy = time.After(time.Until(end) / 4)
 	}
 	select {
 	case <-t.answers:
@@ -114,8 +122,13 @@ func (t *talk) free(ctx context.Context) error {
 		return nil
 	case <-t.ended:
 		return t.why
+	case <-busy:
+		return fmt.Errorf("%w: the program still owes the answer to a request of %v ago: see whether "+
+			"its loss hangs, or raise deadline", objective.ErrBusy,
+			time.Since(t.asked).Round(time.Millisecond))
 	case <-ctx.Done():
-		return fmt.Errorf("the program still owes an earlier answer: %w", context.Cause(ctx))
+		return fmt.Errorf("%w: the program still owes an earlier answer: %w", objective.ErrBusy,
+			context.Cause(ctx))
 	}
 }
 
@@ -125,6 +138,7 @@ func (t *talk) ask(ctx context.Context, request, verb string) ([]string, error) 
 	if err := t.free(ctx); err != nil {
 		return nil, err
 	}
+	t.asked = time.Now()
 	t.owed.Store(true)
 	if _, err := io.WriteString(t.out, request+"\n"); err != nil {
 		select {
