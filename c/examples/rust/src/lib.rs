@@ -27,7 +27,7 @@
 //!         Next::Ended => break,
 //!     }
 //! }
-//! # Ok::<(), zofl::Error>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![no_std]
 #![warn(missing_docs)]
@@ -65,6 +65,47 @@ impl fmt::Debug for Error {
 }
 
 impl core::error::Error for Error {}
+
+/// Why [`Device::open`] begins no device: what the core refused, and its reason.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct OpenError {
+    error: Error,
+    reason: [u8; 128],
+}
+
+impl OpenError {
+    /// The number of zofl.h, less than 0.
+    pub fn code(self) -> i32 {
+        self.error.code()
+    }
+
+    /// The field that does not fit, and the remedy; empty where [`Error`] says it all.
+    pub fn reason(&self) -> &str {
+        until_nul(&self.reason)
+    }
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.reason() {
+            "" => self.error.fmt(f),
+            reason => write!(f, "{}: {reason}", self.error),
+        }
+    }
+}
+
+impl fmt::Debug for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({self})", self.code())
+    }
+}
+
+impl core::error::Error for OpenError {}
+
+/// The text before the first 0 of out, which the core wrote.
+fn until_nul(out: &[u8]) -> &str {
+    CStr::from_bytes_until_nul(out).ok().and_then(|c| c.to_str().ok()).unwrap_or("")
+}
 
 fn check(code: c_int) -> Result<c_int, Error> {
     if code < 0 {
@@ -253,7 +294,7 @@ pub struct Device<'m> {
 
 impl<'m> Device<'m> {
     /// Begins a device that joins its run.
-    pub fn open(room: &'m mut Room, config: Config<'m>) -> Result<Self, Error> {
+    pub fn open(room: &'m mut Room, config: Config<'m>) -> Result<Self, OpenError> {
         let secret = config.secret.unwrap_or(&[]);
         let c = sys::Config {
             run: config.run.as_ptr(),
@@ -270,9 +311,15 @@ impl<'m> Device<'m> {
             memory_size: 0,
         };
         // SAFETY: all that c points to lives for 'm, and so does the room. zofl_open writes the
-        // whole device before it returns without an error.
+        // whole device before it returns, with an error or without. zofl_explain writes within
+        // reason, with a 0.
         unsafe {
-            check(sys::zofl_open(room.0.as_mut_ptr(), &c))?;
+            let raw = room.0.as_mut_ptr();
+            check(sys::zofl_open(raw, &c)).map_err(|error| {
+                let mut reason = [0; 128];
+                sys::zofl_explain(raw, reason.as_mut_ptr().cast(), reason.len());
+                OpenError { error, reason }
+            })?;
             Ok(Device {
                 raw: room.0.assume_init_mut(),
                 memory: None,
@@ -415,7 +462,7 @@ impl<'m> Device<'m> {
     pub fn explain<'a>(&self, out: &'a mut [u8]) -> &'a str {
         // SAFETY: it writes within out, with a 0.
         unsafe { sys::zofl_explain(self.raw, out.as_mut_ptr().cast(), out.len()) };
-        CStr::from_bytes_until_nul(out).ok().and_then(|c| c.to_str().ok()).unwrap_or("")
+        until_nul(out)
     }
 }
 

@@ -144,5 +144,9 @@ fn errors() {
     let (mut room, mut frame) = (Room::new(), [0; 512]);
     let config = Config::new(c"A run", c"d", &mut frame);
     let error = Device::open(&mut room, config).err().unwrap();
-    assert!(error.code() < 0 && !error.to_string().is_empty(), "{error:?}");
+    assert!(error.code() < 0 && error.reason().starts_with("run and id have 1 to 32"), "{error:?}");
+    let mut short = [0; 8];
+    let error = Device::open(&mut room, Config::new(c"run", c"d", &mut short)).err().unwrap();
+    assert!(error.to_string().contains("too short: zofl_explain names it: frame_size"), "{error}");
+    assert!(format!("{error:?}").starts_with(&error.code().to_string()), "{error:?}");
 }
