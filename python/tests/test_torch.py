@@ -19,6 +19,7 @@ from vectors import ROOT
 
 import zofl
 from zofl.batch import Batch
+from zofl.protocol import Answers
 from zofl.tree import Tree
 
 torch = torch_or_skip()
@@ -428,6 +429,42 @@ def test_rank_1_around_another_x() -> None:
     start.tree.unravel(moved.x)  # as an evaluation does
     assert losses(points) == first
     assert losses(moved)[2] > first[2] + 3
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
+def test_an_evaluation_takes_no_copy_and_does_no_harm(
+        kind: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Metrics of the x that zofl shares, by a function that writes to it."""
+    seen = []
+
+    def metrics(model: Any, rows: Any) -> list[float]:
+        seen.append(model.weight.detach().float().flatten().tolist())
+        with torch.no_grad():
+            model.weight += 1
+        return [float(model.weight.float().mean())]
+
+    device = zofl.torch.Device("nats://127.0.0.1:1", "harm", "d", torch.nn.Linear(
+        6, 3, bias=False).to(kind), train="*", loss=lambda model, batch: (model(torch.ones(
+            6, dtype=kind)).float() ** 2).sum(), compute_metrics=metrics)
+    start: Any = device._initial
+    points = factors(start)
+    x = np.memmap(tmp_path / "x", "<f4", "w+", shape=(36,))  # and room for the signs
+    x[:18], x.view(np.int8)[72:99] = points.x, points.signs.flat
+    answers = Answers(device._functions, strict=True)
+    asked = "loss n=2 step=0 size=0 seed=1 points=3 scales=0.01,-0.01,0 x={0}"
+    assert answers.answer(f"map dim=18 points=3 factors=9 shapes=3x6 path={tmp_path / 'x'}") == "ok"
+    first = answers.answer(asked.format(1))
+    monkeypatch.setattr(type(start.tree), "own", lambda tree, name: pytest.fail("a copy"))
+    for _ in range(2):
+        answers.answer("evaluate x=1")
+    assert seen[0] == seen[1] and np.allclose(seen[0], points.x, 0.01) and x[0] == points.x[0]
+    assert answers.answer(asked.format(1)) == first
+    x[:18] = 3
+    answers.answer("evaluate x=2")
+    assert seen[2] == [3] * 18 and answers.answer(asked.format(2)).endswith(" 972.0")
+    monkeypatch.undo()
+    answers.close()
+    assert start.tree.unravel(points.x).weight.shape == (3, 6)
 
 
 def test_matrices_of_other_rows_are_written() -> None:

@@ -39,7 +39,8 @@ def called(function: Function | None, tree: Tree | None, second: str = "batch") 
 
     def asked(x: Vector, *more: Any) -> Any:
         with tree.lock:
-            return call(tree.unravel(x), *more)
+            own = second == "device" and x.flags.writeable  # a map that the protocol made for it
+            return call(tree.lent(x) if own else tree.unravel(x), *more)
 
     return standing_for(function, asked)
 

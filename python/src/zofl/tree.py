@@ -81,6 +81,10 @@ class Tree:
             return self.holder.put(x)
         return self._give(self._root, x)
 
+    def lent(self, x: Vector) -> Any:
+        """As unravel, of a vector that nobody else uses: a holder may keep to it as it is."""
+        return self.unravel(x)
+
     def ravel(self, value: Any) -> Vector:
         """A structure like x0, such as a gradient, as a vector."""
         out = np.empty(self.dim, np.float32)

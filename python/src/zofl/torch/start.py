@@ -83,6 +83,13 @@ class ModuleTree(Tree):
         self._put(flat)
         return self.module
 
+    def lent(self, x: Vector) -> Any:
+        """The module, of which float32 tensors are views of x. Who changes them does no harm."""
+        _held.pop(self.module, None)
+        self.lend(x, 0)
+        _held.pop(self.module, None)
+        return self.module
+
     def ravel(self, value: Any) -> Vector:
         """A gradient by name, as a vector."""
         out = np.empty(self.dim, np.float32)
