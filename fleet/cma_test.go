@@ -2,7 +2,6 @@ package fleet_test
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"github.com/zofl/zofl/fleet"
 	"github.com/zofl/zofl/plan"
 	"github.com/zofl/zofl/plan/preset"
-	"github.com/zofl/zofl/wire"
 )
 
 // cmaPlan returns a plan of the preset cma that begins at sigma, or looks for it where sigma is 0.
@@ -217,113 +215,6 @@ func TestCMAUnlikeDevices(t *testing.T) {
 	}
 }
 
-// TestCMAOfManyMinds: a run whose devices want different models goes on to the best for all, and
-// shows that it got better, though each device's best candidate was better for that device when
-// candidates were far apart.
-func TestCMAOfManyMinds(t *testing.T) {
-	var devices []objective.Objective
-	for _, wants := range []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9} {
-		devices = append(devices, objective.Func(1,
-			func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
-				return (float64(x[0]) - wants) * (float64(x[0]) - wants), nil
-			}))
-	}
-	for seed := range byte(20) {
-		p := cmaPlan(t, len(devices), 1, 0, seed)
-		result, err := fleet.Run(t.Context(), p, devices, fleet.Options{Rounds: 40})
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		first, last := result.Rounds[0].Loss, result.Rounds[len(result.Rounds)-1].Loss
-		if got := result.Params[0]; math.Abs(float64(got)-4.5) > 0.1 || last > first {
-			t.Errorf("seed %d: model %v, want 4.5; loss %v at first, then %v", seed, got, first, last)
-		}
-	}
-}
-
-// TestCMALuckyCandidate: a run goes on though its first candidates had one that is almost right, so
-// that no later round is as good for long.
-func TestCMALuckyCandidate(t *testing.T) {
-	loss := objective.Func(1,
-		func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
-			return (float64(x[0]) - 3) * (float64(x[0]) - 3), nil
-		})
-	for _, n := range []int{1, 3} {
-		for seed := range byte(40) {
-			p := cmaPlan(t, n, 1, 0, seed)
-			devices := slices.Repeat([]objective.Objective{loss}, n)
-			if _, err := fleet.Run(t.Context(), p, devices, fleet.Options{Rounds: 20}); err != nil {
-				t.Errorf("%d devices, seed %d: %v", n, seed, err)
-			}
-		}
-	}
-}
-
-// TestCMARestarts: a run with restarts begins again with twice the candidates where its losses are
-// level, and ends with the best model of all starts.
-func TestCMARestarts(t *testing.T) {
-	learns(t)
-	optimum := []float64{1.7, -2.2}
-	loss := func(x []float32) (f float64) {
-		for i, o := range optimum {
-			d := float64(x[i]) - o
-			f += 10 + d*d - 10*math.Cos(2*math.Pi*d)
-		}
-		return f
-	}
-	solved, restarted := 0, 0
-	for seed := range byte(5) {
-		p := cmaPlan(t, 1, 2, 2, seed)
-		p.Restarts = 4
-		least := math.Inf(1)
-		device := objective.Func(2,
-			func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
-				f := loss(x)
-				least = min(least, f)
-				return f, nil
-			})
-		result, err := fleet.Run(t.Context(), p, []objective.Objective{device}, fleet.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var text string
-		rollbacks, candidates := 0, uint32(0)
-		err = result.Log.Read(t.Context(), 1, func(n uint64, record []byte) bool {
-			r, err := wire.DecodeRecord(record)
-			if err != nil {
-				t.Fatal(err)
-			}
-			switch r.Kind {
-			case wire.KindRollback:
-				rollbacks++
-				text += fmt.Sprintf(" back to %d;", r.To)
-			case wire.KindChange:
-				candidates = r.Change.Values.Perturbations
-				text += fmt.Sprintf(" %d candidates;", candidates)
-			}
-			return true
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		restarts := int(p.Restarts - result.Plan.Restarts)
-		t.Logf("%d records:%s ended by %s at %.2g, least %.2g", result.Log.Last(), text, result.Ended,
-			loss(result.Params), least)
-		if restarts > 0 {
-			restarted++
-		}
-		if loss(result.Params) > least+1e-6 {
-			t.Errorf("the model has loss %.3g, the best was %.3g", loss(result.Params), least)
-		}
-		if loss(result.Params) < 1e-8 {
-			solved++
-		}
-	}
-	if solved < 4 || restarted == 0 {
-		t.Errorf("%d of 5 runs solved, %d restarted", solved, restarted)
-	}
-}
-
 // TestCMASecure: with secure=sum a run comes as far as the sums' fixed point tells losses apart.
 func TestCMASecure(t *testing.T) {
 	learns(t)
@@ -342,42 +233,18 @@ func TestCMASecure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	loss := 0.0
+	for _, u := range list {
+		loss += (u.at(turned(u.q, result.Params)) + u.offset) / float64(len(list))
+	}
+	first, last := result.Rounds[0].Loss, result.Rounds[len(result.Rounds)-1].Loss
+	if last > first || math.Abs(float64(last)-loss) > 1e-4*math.Abs(loss) {
+		t.Errorf("the loss is %v, was %v at first, and is shown as %v", loss, first, last)
+	}
 	if got := gap(result.Params); !(got < 1e-5) {
 		t.Errorf("the gap is %.2g, want below 1e-5", got)
 	} else {
 		t.Logf("gap %.1e", got)
-	}
-}
-
-// TestCMARestartsWithinQueries: where the evaluations end a run within a start, the model is the
-// best of all starts.
-func TestCMARestartsWithinQueries(t *testing.T) {
-	loss := func(x []float32) (f float64) {
-		for _, v := range x {
-			d := float64(v) - 1.7
-			f += 10 + d*d - 10*math.Cos(2*math.Pi*d)
-		}
-		return f
-	}
-	for seed := range byte(3) {
-		p := cmaPlan(t, 1, 2, 2, seed)
-		p.Restarts = 5
-		least := math.Inf(1)
-		device := objective.Func(2,
-			func(_ context.Context, x []float32, _ objective.Batch) (float64, error) {
-				least = min(least, loss(x))
-				return loss(x), nil
-			})
-		result, err := fleet.Run(t.Context(), p, []objective.Objective{device},
-			fleet.Options{Queries: 2000})
-		if err != nil {
-			t.Fatal(err)
-		}
-		// A start that is level ends in a minimum of the loss: close to 0, or near 1, 2, 4, ...
-		if got := loss(result.Params); result.Queries > 2000 || got > 5 ||
-			math.Abs(got-math.Round(got)) > 0.05 {
-			t.Errorf("%d evaluations: loss %.3g, the least was %.3g", result.Queries, got, least)
-		}
 	}
 }
 
@@ -400,27 +267,5 @@ func TestCMAFarTooWide(t *testing.T) {
 	}
 	if x := result.Params; math.Abs(float64(x[0])-3)+math.Abs(float64(x[1])+1) > 1e-3 {
 		t.Errorf("the model is %v, want [3 -1]", x)
-	}
-}
-
-// TestCMALuckyStart: one of the first candidates may be the best for many rounds. That is no
-// divergence, and a first sigma from a flat direction does not become one that is far too long.
-func TestCMALuckyStart(t *testing.T) {
-	for seed := range byte(30) {
-		e := newEllipsoid(rand.New(rand.NewPCG(uint64(seed), 5)), 2)
-		p := cmaPlan(t, 3, 2, 0, seed)
-		p.Rounds = 40
-		device := objective.Func(2, func(_ context.Context, x []float32, _ objective.Batch) (float64,
-			error) {
-			return e.at(x), nil
-		})
-		r, err := fleet.Run(t.Context(), p, []objective.Objective{device, device, device},
-			fleet.Options{})
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		if left := e.at(r.Params) / e.at(make([]float32, 2)); left > 1e-3 {
-			t.Errorf("seed %d: %.1e of the first loss is left", seed, left)
-		}
 	}
 }

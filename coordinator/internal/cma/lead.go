@@ -32,6 +32,8 @@ type Lead struct {
 	again []float64 // of the open round
 	// scalars has those of the open round's contributions, one contribution after another.
 	scalars []float32
+	begun   bool    // a round was compared
+	above   float64 // see [loss.OfCandidate], of the first one
 	known
 	asked bool // for what follows from the last round
 }
@@ -92,22 +94,40 @@ func (l *Lead) Bent(b Bend) { l.bend = b }
 // least: where devices want different models, each has a far candidate that is better for itself
 // than any can be for all, and least losses rise while such a fleet learns. The best candidate of
 // the first round may be lucky.
+//
+// Where most devices want about the same, but not the others, the median loss rises while the mean
+// falls. So losses become higher by what the mean is above the median, though not by more than in
+// the first round: a rise is one of both.
 func (l *Lead) Compare(body *wire.Round, losses []float32) (rise float32, luck float64) {
 	n, means := int(body.Perturbations), l.means(body)
 	l.level.follow(mean(losses), means)
-	if len(losses) == 0 || len(l.scalars) != n*len(losses) { // sums alone are known
+	if len(losses) == 0 {
 		return 0, l.level.spread
 	}
-	var least, same loss.Mean
 	best := slices.Index(means, slices.Min(means))
+	if len(l.scalars) != n*len(losses) { // means alone are known
+		lift(losses, float64(means[best]))
+		return means[best], l.level.spread
+	}
+	var least loss.Mean
 	for i, v := range losses {
 		least.Add(v, 1)
 		losses[i] = min(v+l.scalars[n*i+best], math.MaxFloat32)
-		same.Add(losses[i], 1)
 	}
 	bounded := l.at.Plan.ClaimBound > 0
-	rise = same.Over(uint64(len(losses)), bounded) - least.Over(uint64(len(losses)), bounded)
-	return rise, l.level.spread
+	same, above := loss.OfCandidate(losses, bounded)
+	if !l.begun {
+		l.begun, l.above = true, above
+	}
+	lift(losses, min(above, l.above))
+	return float32(same) - least.Over(uint64(len(losses)), bounded), l.level.spread
+}
+
+// lift adds by to losses.
+func lift(losses []float32, by float64) {
+	for i, v := range losses {
+		losses[i] = float32(min(max(float64(v)+by, -math.MaxFloat32), math.MaxFloat32))
+	}
 }
 
 // means returns the mean scalars of a round.

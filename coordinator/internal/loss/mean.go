@@ -20,6 +20,10 @@ type Mean struct {
 // had a loss beyond 32.
 const farthest = 32
 
+// supported limits a loss of a candidate where another device's is far from the median too: to this
+// many times that distance.
+const supported = 8
+
 type lossReport struct {
 	loss   float32
 	weight uint32
@@ -53,12 +57,37 @@ func (m *Mean) usual(bounded bool) (low, high float32) {
 	for i, r := range m.reports {
 		losses[i] = r.loss
 	}
-	middle := float64(Median(losses))
-	distances := make([]float64, len(losses))
+	middle, distances := apart(losses)
+	reach := farthest * distances[len(distances)/2]
+	return float32(max(middle-reach, -math.MaxFloat32)), float32(min(middle+reach, math.MaxFloat32))
+}
+
+// apart sorts losses, and returns their median and their distances from it, ascending.
+func apart(losses []float32) (middle float64, distances []float64) {
+	middle = float64(Median(losses))
+	distances = make([]float64, len(losses))
 	for i, l := range losses {
 		distances[i] = math.Abs(float64(l) - middle)
 	}
 	slices.Sort(distances)
-	reach := farthest * distances[len(distances)/2]
-	return float32(max(middle-reach, -math.MaxFloat32)), float32(min(middle+reach, math.MaxFloat32))
+	return middle, distances
+}
+
+// OfCandidate returns the mean of the losses of one candidate, and how much of it is above their
+// median: the mean of max(0, loss - median). Devices may want very different models, of which the
+// candidate suits most or a few. So if bounded is set, a loss counts as far as 32 median distances,
+// as for [Mean.Over], or as 8 times the second farthest loss, which one device cannot choose.
+func OfCandidate(losses []float32, bounded bool) (mean, above float64) {
+	losses = slices.Clone(losses)
+	middle, distances := apart(losses)
+	n, reach := len(losses), math.Inf(1)
+	if bounded && n >= many {
+		reach = max(farthest*distances[n/2], supported*distances[n-2])
+	}
+	for _, v := range losses {
+		by := min(max(float64(v)-middle, -reach), reach) / float64(n)
+		mean += by
+		above += max(by, 0)
+	}
+	return middle + mean, above
 }

@@ -2,6 +2,7 @@ package loss
 
 import (
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -38,5 +39,33 @@ func TestOneLossDoesNotMatter(t *testing.T) {
 	two.Reset()
 	if got := two.Over(4, true); got != 0 {
 		t.Errorf("of none: %v", got)
+	}
+}
+
+// TestOfCandidate: two devices that are far from the others count, and one counts as far as eight
+// times another.
+func TestOfCandidate(t *testing.T) {
+	const huge = math.MaxFloat32
+	for _, c := range []struct {
+		losses      []float32
+		bounded     bool
+		mean, above float64
+	}{
+		{[]float32{5}, true, 5, 0},
+		{[]float32{1, 9}, true, 5, 4},
+		{[]float32{2, 2, 2, 2, 902, 902, 2, 2, 2, 2}, true, 182, 180},
+		{[]float32{2, 2, 2, 2, 2, 12, 2, 2, 902, 2}, true, 2 + 1 + 8, 1 + 8},
+		{[]float32{2, 2, 2, 2, 2, 12, 2, 2, 902, 2}, false, 2 + 1 + 90, 1 + 90},
+		{[]float32{2, 2, 2, 2, 2, 2, 2, 2, huge, 2}, true, 2, 0},
+		{[]float32{2, 2, 2, 2, 2, 12, 2, 2, -huge, 2}, true, 2 + 1 - 8, 1},
+	} {
+		kept := slices.Clone(c.losses)
+		mean, above := OfCandidate(c.losses, c.bounded)
+		if math.Abs(mean-c.mean) > 1e-9 || math.Abs(above-c.above) > 1e-9 {
+			t.Errorf("%v: a mean of %v, %v above; want %v and %v", c.losses, mean, above, c.mean, c.above)
+		}
+		if !slices.Equal(c.losses, kept) {
+			t.Errorf("%v became %v", kept, c.losses)
+		}
 	}
 }
