@@ -66,7 +66,7 @@ func mu(values [][]float32, difference plan.Difference) survey.Result {
 		s.Why = fmt.Sprintf("no even part is at most %v of the odd one; this has the least, %.2g of "+
 			"it", bends[len(bends)-1], bend)
 	default:
-		if best = surest(rows[:bent(rows, evens)], noise); best < 0 {
+		if best = surest(rows[:bent(rows, odds, evens)], noise); best < 0 {
 			s.Why = "at no distance do half of the devices have two finite losses that differ: begin " +
 				"at random parameters, or set mu"
 			return s
@@ -207,10 +207,11 @@ func rested(rows []survey.Row, odds, evens []float64) int {
 }
 
 // bent returns the number of distances before curvature exceeds the noise of the loss: before the
-// even part is more than 16 times the largest even part at the four shortest distances. If these
-// four even parts grow with the distance, by 8 times from the first two to the next two, they are
-// no noise, and bent returns the number of all distances.
-func bent(rows []survey.Row, evens []float64) int {
+// even part is more than 16 times the largest even part at the four shortest distances, or more
+// than 8 times that and 4 times the odd part. If these four even parts grow with the distance, by 8
+// times from the first two to the next two, they are no noise, and bent returns the number of all
+// distances.
+func bent(rows []survey.Row, odds, evens []float64) int {
 	var near []float64 // even parts at the shortest distances
 	for i, row := range rows {
 		switch {
@@ -219,7 +220,8 @@ func bent(rows []survey.Row, evens []float64) int {
 			near = append(near, evens[i])
 		case max(near[2], near[3]) > 8*max(near[0], near[1]):
 			return len(rows)
-		case evens[i] > 16*slices.Max(near):
+		case evens[i] > 16*slices.Max(near),
+			evens[i] > 8*slices.Max(near) && evens[i] > 4*odds[i]:
 			return i
 		}
 	}

@@ -195,14 +195,14 @@ func TestMuOfBentLosses(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 11))
 		var values [][]float32
-		for range 3 {
+		for range 3 { // the loss is straight up to 1, and at 10 all differences are its even part
 			slope := rng.NormFloat64()
 			values = append(values, answer(func(t float64) float64 {
 				return 10*math.Log10(10+slope*t+2*t*t) + 0.5*rng.NormFloat64()
 			}))
 		}
-		if got := chosen(t, values...); got > 10 {
-			t.Errorf("decibels, seed %d: mu %v, want at most 10", seed, got)
+		if got := chosen(t, values...); got > 1 {
+			t.Errorf("decibels, seed %d: mu %v, want at most 1", seed, got)
 		}
 	}
 }

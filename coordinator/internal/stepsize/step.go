@@ -38,7 +38,7 @@ const remedy = "With more devices or a larger batch, `zofl change step=auto` sea
 // loss keeps falling, while the trimmed mean leaves out the rising loss of the one device with
 // another label.
 //
-// A loss that rises by 4 s from its least has a hump there. a* lies beyond the hump only if F is
+// A loss that rises by 8 s from its least has a hump there. a* lies beyond the hump only if F is
 // lower there than before the hump by 2 e of that difference: later moves along other lines would
 // not find other minima beyond a hump.
 //

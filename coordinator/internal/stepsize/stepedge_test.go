@@ -2,6 +2,7 @@ package stepsize_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 )
@@ -87,6 +88,32 @@ func TestStepBeyondHump(t *testing.T) {
 		}
 		if got := foundStep(t, values...); got != test.want {
 			t.Errorf("%v beyond the hump: step %v, want %v", test.deep, got, test.want)
+		}
+	}
+}
+
+// Along short moves a measured loss shows its noise alone. That noise makes no hump before the
+// length with the least loss, or the run would keep a step that does not move the model.
+func TestStepBeyondNoise(t *testing.T) {
+	for _, test := range []struct {
+		devices, most int // surveys of 200 that miss the least loss
+	}{{1, 5}, {3, 5}, {5, 2}, {8, 2}} {
+		short := 0
+		for seed := range uint64(200) {
+			rng := rand.New(rand.NewPCG(seed, 12))
+			var values [][]float32
+			for range test.devices {
+				values = append(values, along(func(a float64) float64 {
+					return 1.5*(a-1)*(a-1) + 0.5*rng.NormFloat64()
+				}))
+			}
+			if foundStep(t, values...) < 1./16 {
+				short++
+			}
+		}
+		if short > test.most {
+			t.Errorf("%d devices: %d of 200 steps below a sixteenth of the best, want at most %d",
+				test.devices, short, test.most)
 		}
 	}
 }
