@@ -1,10 +1,13 @@
 package main
 
 import (
+	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
+	"weak"
 )
 
 // TestCompletes: zofl has a completion script for every shell, and completes the values of flags
@@ -24,6 +27,7 @@ func TestCompletes(t *testing.T) {
 		{[]string{"plan", "--preset", "dec"}, "decomfl\n"},
 		{[]string{"demo", "--method", "mez"}, "mezo\n"},
 		{[]string{"client", "--objective", "bo"}, "bowl\n"},
+		{[]string{"client", "--log-format", "j"}, "json\n"},
 		{[]string{"compl"}, "completion\t"},
 		{[]string{"wat"}, "watch\t"},
 	} {
@@ -31,6 +35,24 @@ func TestCompletes(t *testing.T) {
 		if code != 0 || !strings.Contains("\n"+out, "\n"+c.want) {
 			t.Errorf("%v: exit code %d: %q %s", c.args, code, out, text)
 		}
+	}
+}
+
+// TestCommandsAreFreed: a process that makes many commands, as that of these tests does, keeps none
+// that has ended.
+func TestCommandsAreFreed(t *testing.T) {
+	cmd := root()
+	cmd.SetOut(io.Discard)
+	cmd.SetArgs([]string{"plan", "--preset", "decomfl", "--dim", "1000"})
+	if err := cmd.ExecuteContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	kept := weak.Make(cmd)
+	for range 10 { // finalizers may take a collection each
+		runtime.GC()
+	}
+	if kept.Value() != nil {
+		t.Error("something keeps a command that has ended")
 	}
 }
 

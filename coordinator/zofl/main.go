@@ -35,8 +35,11 @@ func main() {
 // execute runs a command. It marks a failure before the command begins, such as an unknown command,
 // as a usage error.
 func execute(ctx context.Context, cmd *cobra.Command) error {
-	began := false
-	cmd.PersistentPreRun = func(*cobra.Command, []string) { began = true }
+	began, before := false, cmd.PersistentPreRun
+	cmd.PersistentPreRun = func(cmd *cobra.Command, args []string) {
+		began = true
+		before(cmd, args)
+	}
 	err := cmd.ExecuteContext(ctx)
 	if err == nil || began || errors.As(err, new(cli.UsageError)) {
 		return err

@@ -15,9 +15,10 @@ type LogFormat struct{ JSON bool }
 // Flag adds the flag.
 func (f *LogFormat) Flag(cmd *cobra.Command) {
 	cmd.Flags().Var(f, "log-format", "how messages are written: text, or json")
-	_ = cmd.RegisterFlagCompletionFunc("log-format",
-		cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 }
+
+// Choices is part of [Chooser].
+func (f *LogFormat) Choices() []string { return []string{"text", "json"} }
 
 // Logger returns a logger that writes messages of at least a level.
 func (f *LogFormat) Logger(out io.Writer, level slog.Level) *slog.Logger {

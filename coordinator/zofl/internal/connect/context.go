@@ -75,9 +75,6 @@ func (f *contextFlag) Set(name string) error {
 func (c *Connection) contextFlags(cmd *cobra.Command) {
 	cmd.Flags().Var(&contextFlag{c: c}, "context", "name of a context of the nats program, in place "+
 		"of --url and of all flags that name a user or a certificate")
-	if err := cmd.RegisterFlagCompletionFunc("context", contexts); err != nil {
-		panic("connect: internal error: " + err.Error())
-	}
 }
 
 // settings returns the values of the flags that a context can set.
@@ -168,15 +165,15 @@ func expand(path string) string {
 	return path
 }
 
-// contexts returns the names of contexts, with which shells complete --context.
-func contexts(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+// Choices returns the names of contexts. It is part of [cli.Chooser].
+func (f *contextFlag) Choices() []string {
 	file, err := contextFile("any")
 	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+		return nil
 	}
 	names, _ := filepath.Glob(filepath.Join(filepath.Dir(file), "*.json")) // sorted
 	for i, name := range names {
 		names[i] = strings.TrimSuffix(filepath.Base(name), ".json")
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return names
 }
