@@ -248,11 +248,11 @@ under 'pause after a round,crash a coordinator' plant plan-forgotten coordinator
 	'halt{Decisions: h.Decided}' \
 	'halt{Decisions: runlog.Decisions{Pause: h.Decided.Pause, Accepted: h.Decided.Accepted}}'
 under 'pause,resume,crash a coordinator' plant resume-not-stored coordinator/internal/engine/pause.go \
-	'	c.halt.Pause = nil
-	c.decide()
-	if c.next.trouble' \
-	'	c.halt.Pause = nil
-	if c.next.trouble'
+	'	c.decide()
+	if c.next.trouble != "" {
+		return // told' \
+	'	if c.next.trouble != "" {
+		return // told'
 under 'retire,crash a coordinator' plant retired-forgotten coordinator/internal/engine/core.go \
 	'cohort.New(&c.Position, h.Members, h.Retired, &c.policy)' \
 	'cohort.New(&c.Position, h.Members, nil, &c.policy)'
