@@ -15,14 +15,7 @@ import (
 // level, and ends with the best model of all starts.
 func TestCMARestarts(t *testing.T) {
 	learns(t)
-	optimum := []float64{1.7, -2.2}
-	loss := func(x []float32) (f float64) {
-		for i, o := range optimum {
-			d := float64(x[i]) - o
-			f += 10 + d*d - 10*math.Cos(2*math.Pi*d)
-		}
-		return f
-	}
+	loss := rastrigin(1.7, -2.2)
 	solved, restarted := 0, 0
 	for seed := range byte(5) {
 		p := cmaPlan(t, 1, 2, 2, seed)
@@ -79,13 +72,7 @@ func TestCMARestarts(t *testing.T) {
 // TestCMARestartsWithinQueries: where the evaluations end a run within a start, the model is the
 // best of all starts.
 func TestCMARestartsWithinQueries(t *testing.T) {
-	loss := func(x []float32) (f float64) {
-		for _, v := range x {
-			d := float64(v) - 1.7
-			f += 10 + d*d - 10*math.Cos(2*math.Pi*d)
-		}
-		return f
-	}
+	loss := rastrigin(1.7, 1.7)
 	for seed := range byte(3) {
 		p := cmaPlan(t, 1, 2, 2, seed)
 		p.Restarts = 5
@@ -105,5 +92,16 @@ func TestCMARestartsWithinQueries(t *testing.T) {
 			math.Abs(got-math.Round(got)) > 0.05 {
 			t.Errorf("%d evaluations: loss %.3g, the least was %.3g", result.Queries, got, least)
 		}
+	}
+}
+
+// rastrigin returns a loss of many minima, of which the least is at the optimum.
+func rastrigin(optimum ...float64) func(x []float32) float64 {
+	return func(x []float32) (f float64) {
+		for i, o := range optimum {
+			d := float64(x[i]) - o
+			f += 10 + d*d - 10*math.Cos(2*math.Pi*d)
+		}
+		return f
 	}
 }

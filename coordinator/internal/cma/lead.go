@@ -95,9 +95,9 @@ func (l *Lead) Bent(b Bend) { l.bend = b }
 // than any can be for all, and least losses rise while such a fleet learns. The best candidate of
 // the first round may be lucky.
 //
-// Where most devices want about the same, but not the others, the median loss rises while the mean
-// falls. So losses become higher by what the mean is above the median, though not by more than in
-// the first round: a rise is one of both.
+// The watch looks at the median. Where most devices want about the same, but not the others, the
+// median rises while the mean falls. So Compare adds to all losses what the mean is above the
+// median, at most as much as in the first round. Then the watch sees a rise only where both rise.
 func (l *Lead) Compare(body *wire.Round, losses []float32) (rise float32, luck float64) {
 	n, means := int(body.Perturbations), l.means(body)
 	l.level.follow(mean(losses), means)
